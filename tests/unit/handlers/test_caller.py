@@ -1,0 +1,98 @@
+"""The authorizer's context, parsed; and who may do what with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from handlers.domain import access
+from handlers.domain.caller import Caller, MalformedContextError, OperationSettings
+
+CONTEXT = {
+    "tenantId": "acme",
+    "tier": "pro",
+    "keyName": "web",
+    "operations": "leads:create,leads:read",
+    "origins": "https://acme.example,https://www.acme.example",
+    "bodyLimitBytes": "65536",
+    "operationSettings": '{"leads":{"windowSeconds":86400,"keySource":"header-or-body"}}',
+}
+
+
+def test_a_context_becomes_a_caller() -> None:
+    assert Caller.from_context(CONTEXT) == Caller(
+        tenant_id="acme",
+        tier="pro",
+        key_name="web",
+        operations=frozenset({"leads:create", "leads:read"}),
+        origins=frozenset({"https://acme.example", "https://www.acme.example"}),
+        body_limit_bytes=65536,
+        operation_settings={"leads": OperationSettings(window_seconds=86400, key_source="header-or-body")},
+    )
+
+
+def test_no_origins_means_any_origin() -> None:
+    caller = Caller.from_context(CONTEXT | {"origins": ""})
+    assert caller.origins == frozenset()
+    access.check(caller, "leads:create", "https://anywhere.example")
+    access.check(caller, "leads:create", None)
+
+
+@pytest.mark.parametrize("field", sorted(CONTEXT))
+def test_a_missing_field_is_named(field: str) -> None:
+    context = {name: value for name, value in CONTEXT.items() if name != field}
+    with pytest.raises(MalformedContextError, match=field):
+        Caller.from_context(context)
+
+
+def test_no_context_at_all_is_malformed() -> None:
+    with pytest.raises(MalformedContextError, match="tenantId"):
+        Caller.from_context(None)
+
+
+@pytest.mark.parametrize("tenant", ["acme#x", "Acme", "a", "-acme", "acme-", "acme\n", "a" * 33])
+def test_a_tenant_id_that_could_meet_another_key_is_malformed(tenant: str) -> None:
+    with pytest.raises(MalformedContextError, match="tenantId"):
+        Caller.from_context(CONTEXT | {"tenantId": tenant})
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "+7", " 7", "1_000", "seven", "7.0", "\u0667"])
+def test_a_body_limit_is_a_plain_whole_number(limit: str) -> None:
+    with pytest.raises(MalformedContextError, match="bodyLimitBytes"):
+        Caller.from_context(CONTEXT | {"bodyLimitBytes": limit})
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not an object"),
+        ('{"leads":7}', "leads: not an object"),
+        ('{"leads":{"keySource":"header"}}', "windowSeconds"),
+        ('{"leads":{"windowSeconds":true,"keySource":"header"}}', "windowSeconds"),
+        ('{"leads":{"windowSeconds":0,"keySource":"header"}}', "windowSeconds"),
+        ('{"leads":{"windowSeconds":10,"keySource":"cookie"}}', "keySource"),
+    ],
+)
+def test_operation_settings_that_mean_nothing_are_named(settings: str, named: str) -> None:
+    with pytest.raises(MalformedContextError, match=named):
+        Caller.from_context(CONTEXT | {"operationSettings": settings})
+
+
+def test_a_key_may_do_its_own_operations_only() -> None:
+    caller = Caller.from_context(CONTEXT)
+    access.check(caller, "leads:read", "https://acme.example")
+    with pytest.raises(access.Forbidden, match="receipts:read"):
+        access.check(caller, "receipts:read", "https://acme.example")
+
+
+def test_a_star_may_do_everything() -> None:
+    access.check(Caller.from_context(CONTEXT | {"operations": "*", "origins": ""}), "receipts:read", None)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [None, "", "null", "https://evil.example", "https://acme.example.evil.example", "http://acme.example"],
+)
+def test_a_key_with_origins_works_from_nowhere_else(origin: str | None) -> None:
+    with pytest.raises(access.Forbidden, match="origin"):
+        access.check(Caller.from_context(CONTEXT), "leads:create", origin)
