@@ -1,0 +1,1 @@
+"""The Lambda bundle: one module a function at its top; domain, operations and adapters beneath."""

@@ -1,0 +1,1 @@
+"""The edges: the only modules of the bundle that hold an AWS client."""

@@ -1,0 +1,1 @@
+"""Decisions and documents: pure, no I/O, no AWS client."""

@@ -1,0 +1,192 @@
+"""Accept mode: one conditional write is claim, result and outbox together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from handlers.domain import ids, keys
+from handlers.domain.canonical_json import compact
+from handlers.domain.errors import BodyTooLarge, KeyReused, RequestInProgress, Unavailable
+from handlers.domain.fingerprint import body_hash, fingerprint
+from handlers.domain.ports import Written
+from handlers.domain.protocol import Claim, InProgress, Lapsed, Mismatch, Replay, Won, decide
+from handlers.domain.receipt import Outbox, Receipt, Status, StoredResponse, purge_at
+
+if TYPE_CHECKING:
+    from handlers.domain.operation import AcceptOperation, Document, OperationSettings
+    from handlers.domain.ports import ReceiptStore
+
+# The contract's limit for an event (DESIGN section 4), below the 256 KiB that SNS takes with its attributes.
+MAX_EVENT_BYTES = 240 * 1024
+# The envelope around the document: nine CloudEvents attributes, each bounded by our own rules; about 600
+# bytes in practice.
+_EVENT_ENVELOPE_BYTES = 2 * 1024
+
+# DynamoDB's item limit is 400 KB with attribute names; the rest is for everything but document and body.
+_MAX_TEXT_BYTES = 400_000 - 8_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, checked: everything the write needs.
+
+    Attributes:
+        key: from the header, or None.
+        document: the validated body, as sent.
+        arrival_ms: when it reached the gateway.
+        clock_ms: the worker's clock.
+        owner, generation: fresh randomness, made by the caller of `accept`.
+        success_status: the HTTP status of a first answer (only `handlers.http` knows statuses).
+    """
+
+    tenant_id: str
+    key: str | None
+    body: Document
+    correlation_id: str
+    arrival_ms: int
+    clock_ms: int
+    owner: str
+    generation: str
+    success_status: int
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """This request is the one that takes effect. `abandoned`: it replaced a claim nobody finished."""
+
+    receipt: Receipt
+    response: StoredResponse
+    abandoned: bool
+    body_dropped: bool
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """An earlier request took effect; `response` is its answer."""
+
+    receipt: Receipt
+    response: StoredResponse
+
+
+Outcome: TypeAlias = Accepted | Replayed
+
+
+def accept(
+    store: ReceiptStore, operation: AcceptOperation, settings: OperationSettings, request: Request
+) -> Outcome:
+    """Let the request take effect once.
+
+    Raises:
+        InvalidKey: a key is required and none came.
+        BodyTooLarge: the event would be over MAX_EVENT_BYTES; nothing is written.
+        KeyReused: the key is in use for another operation or body.
+        RequestInProgress: the first request still runs.
+        Unavailable: the store cannot say, or holds an unfinished claim of another mode.
+    """
+    key = _key(operation, settings, request)
+    claim = _claim(operation, request, key)
+    response, receipt = _build(operation, settings, request, claim)
+    outcome = store.put(receipt, claim)
+    if isinstance(outcome, Written):
+        dropped = receipt.response is not None and receipt.response.body is None
+        return Accepted(receipt, response, outcome.abandoned, dropped)
+    decision = decide(outcome.existing, claim)
+    if isinstance(decision, Won):
+        return Accepted(receipt, response, abandoned=False, body_dropped=False)
+    if isinstance(decision, Replay):
+        return Replayed(decision.receipt, decision.response)
+    if isinstance(decision, Mismatch):
+        raise KeyReused(
+            f"this key was used for another request ({decision.operation}); "
+            "send a new key with a new request, or the same body with this one"
+        )
+    if isinstance(decision, InProgress):
+        raise RequestInProgress(decision.seconds_left)
+    return _unfinished(decision)
+
+
+def _unfinished(lapsed: Lapsed) -> Outcome:
+    # Accept mode leaves nothing unfinished, and an operation has one mode: only an item written by hand, or
+    # by a later release with another mode for this operation, gets here. Never overwritten, never a 2xx.
+    raise Unavailable("receipts", f"an unfinished claim of {lapsed.receipt.operation} holds this key")
+
+
+def _key(operation: AcceptOperation, settings: OperationSettings, request: Request) -> str:
+    if request.key is not None:
+        return request.key
+    if settings.key_source == "header":
+        raise keys.missing(operation.name)
+    return keys.derived(operation.name, "body", body_hash(request.body))
+
+
+def _claim(operation: AcceptOperation, request: Request, key: str) -> Claim:
+    return Claim(
+        tenant_id=request.tenant_id,
+        key=key,
+        operation=operation.name,
+        fingerprint=fingerprint(operation.name, request.body),
+        owner=request.owner,
+        arrival_ms=request.arrival_ms,
+        clock_ms=request.clock_ms,
+    )
+
+
+def _build(
+    operation: AcceptOperation, settings: OperationSettings, request: Request, claim: Claim
+) -> tuple[StoredResponse, Receipt]:
+    identity = (claim.tenant_id, claim.key, request.generation)
+    record_id = ids.record_id(*identity, claim.arrival_ms)
+    created = {"id": record_id, "createdAt": rfc3339(claim.arrival_ms)}
+    derived = operation.derive(request.body)
+    document = compact({**created, operation.record_name: request.body, **derived})
+    if len(document.encode()) > MAX_EVENT_BYTES - _EVENT_ENVELOPE_BYTES:
+        raise BodyTooLarge(f"the event made of this body would be over {MAX_EVENT_BYTES} bytes")
+    answer: Document = {**created, **{name: derived[name] for name in operation.answered}}
+    response = StoredResponse(
+        status=request.success_status,
+        headers={"Content-Type": "application/json", "Location": operation.path.format(id=record_id)},
+        body=compact(answer),
+    )
+    outbox = Outbox(
+        event_id=ids.event_id(*identity, claim.arrival_ms),
+        type=operation.event_type,
+        record_id=record_id,
+        document=document,
+    )
+    expires_at = claim.arrival_ms + settings.window_seconds * 1000
+    receipt = Receipt(
+        tenant_id=claim.tenant_id,
+        key=claim.key,
+        operation=claim.operation,
+        fingerprint=claim.fingerprint,
+        status=Status.COMPLETED,
+        owner=claim.owner,
+        generation=request.generation,
+        lease_until=0,
+        created_at=claim.arrival_ms,
+        expires_at=expires_at,
+        purge_at=purge_at(claim.arrival_ms, expires_at),
+        correlation_id=request.correlation_id,
+        response=_storable(response, document),
+        outbox=outbox,
+    )
+    return response, receipt
+
+
+def _storable(response: StoredResponse, document: str) -> StoredResponse:
+    """Keep what fits the item: status and headers always, the body unless it is too large.
+
+    The effect is never run again for that: a replay says that the body was not kept.
+    """
+    body_bytes = len((response.body or "").encode())
+    if len(document.encode()) + body_bytes > _MAX_TEXT_BYTES:
+        return replace(response, body=None)
+    return response
+
+
+def rfc3339(epoch_ms: int) -> str:
+    """`2026-11-30T09:00:00.000Z` for ms since the epoch."""
+    moment = datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,121 @@
+"""JSON in: parsed strictly. JSON to compare: in one canonical form (RFC 8785 order)."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TypeAlias
+
+import rfc8785
+
+from handlers.domain.errors import Fault, InvalidBody
+
+JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
+
+# Deep enough for any form or webhook, and far from Python's recursion limit of 1,000 frames.
+MAX_DEPTH = 64
+
+# A double holds every integer up to here, so below it 1, 1.0 and 1e0 are one value (RFC 8785 section
+# 3.2.2.3).
+# Beyond it we depart from the RFC: integers keep every digit, or two order numbers could be taken for one.
+_MAX_EXACT_INTEGER = 2**53
+
+
+def parse(body: bytes) -> JsonValue:
+    """Parse a body.
+
+    Raises:
+        InvalidBody: not UTF-8, not JSON, NaN or Infinity (also by overflow: 1e400), a name twice in one
+            object, a lone surrogate, or nested deeper than MAX_DEPTH.
+    """
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _invalid("not_utf8", f"the body is not UTF-8 (byte {error.start})") from None
+    try:
+        value: JsonValue = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite
+        )
+    except json.JSONDecodeError as error:
+        raise _invalid("not_json", f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError:
+        # CPython refuses integers of more than 4,300 digits (sys.set_int_max_str_digits).
+        raise _invalid("number_too_long", "a number has too many digits") from None
+    _check_tree(value, 1)
+    return value
+
+
+def canonical(value: JsonValue) -> bytes:
+    """Return `value` in canonical form: RFC 8785, but integers beyond 2^53 keep every digit.
+
+    Equal values give equal bytes whatever their member order, white space or number spelling.
+    """
+    return _encode(value)
+
+
+def compact(value: JsonValue) -> str:
+    """Return `value` as compact JSON text in its own member order, for storing and answering."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _encode(value: JsonValue) -> bytes:
+    if isinstance(value, dict):
+        # RFC 8785 section 3.2.3: members are ordered by their names' UTF-16 code units.
+        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
+        return b"{" + b",".join(rfc8785.dumps(name) + b":" + _encode(item) for name, item in members) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(_encode(item) for item in value) + b"]"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _MAX_EXACT_INTEGER:
+        return str(value).encode()
+    return rfc8785.dumps(value)
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    members: dict[str, JsonValue] = {}
+    for name, item in pairs:
+        if name in members:
+            raise _invalid("duplicate_name", f"the name {json.dumps(name)[:80]} stands twice in one object")
+        members[name] = item
+    return members
+
+
+def _constant(name: str) -> float:
+    raise _invalid("not_finite", f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _invalid("not_finite", "a number is larger than a double can hold")
+    return number
+
+
+def _check_tree(value: JsonValue, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise _too_deep()
+    if isinstance(value, dict):
+        for name, item in value.items():
+            _check_text(name)
+            _check_tree(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            _check_tree(item, depth + 1)
+    elif isinstance(value, str):
+        _check_text(value)
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise _invalid("lone_surrogate", "a string holds half of a surrogate pair") from None
+
+
+def _too_deep() -> InvalidBody:
+    return _invalid("too_deep", f"the body is nested deeper than {MAX_DEPTH} levels")
+
+
+def _invalid(rule: str, detail: str) -> InvalidBody:
+    return InvalidBody(f"the body is not acceptable JSON: {detail}", (Fault("", rule, detail),))

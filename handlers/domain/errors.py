@@ -1,0 +1,103 @@
+"""The one tree of errors. `handlers.http` alone maps it to statuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong with a request.
+
+    Attributes:
+        field: where, as a JSON Pointer into the body (``/email``) or a header's name.
+        rule: a stable word a program can switch on (``missing``, ``too_long``).
+        detail: a sentence for a person; it never repeats the value that was sent.
+    """
+
+    field: str
+    rule: str
+    detail: str
+
+
+class OncewardError(Exception):
+    """Everything that Onceward raises on purpose."""
+
+
+class RequestRefused(OncewardError):
+    """The request is at fault: sending the same one again cannot help."""
+
+    def __init__(self, detail: str, faults: tuple[Fault, ...] = ()) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.faults = faults
+
+
+class InvalidKey(RequestRefused):
+    """The idempotency key is missing, or breaks a rule."""
+
+
+class InvalidBody(RequestRefused):
+    """The body is not JSON, or does not fit the operation's schema; `faults` lists every fault."""
+
+
+class BodyTooLarge(RequestRefused):
+    """The body, or the event that it would become, is over the limit."""
+
+
+class UnsupportedMediaType(RequestRefused):
+    """The body is not declared as JSON."""
+
+
+class Forbidden(RequestRefused):
+    """The credential does not allow this operation, or not from this origin."""
+
+
+class NotFound(RequestRefused):
+    """Nothing of this tenant's is there. `retry_after_seconds` is set where it may yet appear."""
+
+    def __init__(self, detail: str, retry_after_seconds: int | None = None) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class KeyReused(RequestRefused):
+    """The key was used for another request: another operation, or another body."""
+
+
+class RequestInProgress(OncewardError):
+    """The first request with this key is still running."""
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        super().__init__("the first request with this key is still running")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Unavailable(OncewardError):
+    """A service that we depend on cannot be reached, throttles or fails: whether a write happened is unknown.
+
+    Retrying with the same key is safe, and is what the answer asks for.
+    """
+
+    def __init__(self, service: str, reason: str) -> None:
+        super().__init__(f"{service}: {reason}")
+        self.service = service
+        self.reason = reason
+
+
+class Refused(OncewardError):
+    """A service answered, and said no: sending the same again gets the same answer.
+
+    Attributes:
+        service: the AWS service.
+        reason: its error code, such as ``NotFound`` or ``KMSDisabledException``.
+    """
+
+    def __init__(self, service: str, reason: str) -> None:
+        super().__init__(f"{service}: {reason}")
+        self.service = service
+        self.reason = reason
+
+
+class CorruptItem(OncewardError):
+    """A stored item or a stream image lacks what every item of its kind has."""

@@ -1,0 +1,37 @@
+"""Ids that follow from the claim, so that every attempt of one window makes the same ones."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from ulid import ULID
+
+# A ULID is 48 bits of time and 80 of randomness (github.com/ulid/spec).
+_RANDOM_BYTES = 10
+_TIME_BYTES = 6
+
+
+def record_id(tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:
+    """The business object's id (a ULID): time from `created_at_ms`, randomness from the generation."""
+    return _ulid("record", tenant_id, key, generation, created_at_ms)
+
+
+def event_id(tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:
+    """The event's id (a ULID): the same for every delivery of one acceptance, new for every window."""
+    return _ulid("event", tenant_id, key, generation, created_at_ms)
+
+
+def created_at_ms(ulid: str) -> int | None:
+    """The time (ms since the epoch) in a ULID, or None when the text is not one in canonical spelling."""
+    try:
+        parsed = ULID.from_str(ulid)
+    except ValueError:
+        return None
+    return parsed.milliseconds if str(parsed) == ulid else None
+
+
+def _ulid(purpose: str, tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:
+    # The parts are joined by a character that none of them can hold.
+    seed = "\n".join((purpose, tenant_id, key, generation)).encode()
+    randomness = sha256(seed).digest()[:_RANDOM_BYTES]
+    return str(ULID.from_bytes(created_at_ms.to_bytes(_TIME_BYTES, "big") + randomness))
