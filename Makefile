@@ -1,0 +1,97 @@
+# Onceward's commands. Each target does all of its own set-up: a bare machine needs Python 3.11+ and make.
+# `make` alone prints this list. Recipes are plain POSIX shell and work with the make of macOS (3.81).
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Set-up is done again when what it depends on changes, and costs nothing otherwise.
+STAMP := $(VENV)/.setup-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+# `make test STRICT=1` fails when any test was skipped (what .ci/run does).
+PYTEST := $(BIN)/python -m pytest $(if $(STRICT),-p tests.no_skips)
+# Every lock: hashes of each file, for every system, and no registry's address (docs/adr/0050).
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate
+
+.PHONY: help
+help: ## print this list
+	@echo "Onceward. Each command sets itself up (Python 3.11+ and make are all it needs):"; echo
+	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+
+.PHONY: setup
+setup: $(STAMP) ## make .venv from requirements.lock (every other target does this first)
+
+$(STAMP):
+	@set -e; \
+	python=; \
+	for candidate in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "Onceward needs Python 3.11 or newer; none of python3, python3.13, python3.12, python3.11 is." >&2; \
+	  echo "Install one, or name it: make $(MAKECMDGOALS) PYTHON=/where/it/is/python3" >&2; exit 1; \
+	fi; \
+	if ! $(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	  echo "Making $(VENV) with $$($$python --version)"; "$$python" -m venv --clear $(VENV); \
+	fi; \
+	echo "Installing what requirements.lock names (a few minutes the first time)"; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	rm -f $(VENV)/.setup-*; touch $@
+
+.PHONY: demo
+demo: setup ## the main job: local AWS, sample tenants, a duplicate storm, the check, a verdict
+	@$(BIN)/onceward demo
+
+.PHONY: up
+up: setup ## start the local platform in the background (or update it)
+	@$(BIN)/onceward local up
+
+.PHONY: down
+down: setup ## stop the local platform
+	@$(BIN)/onceward local down
+
+.PHONY: test
+test: setup chromium iam-simulator ## every test; STRICT=1 fails on a skipped one
+	@parallel=0; serial=0; \
+	echo "== 1/2 unit, contract and infrastructure tests, in parallel"; \
+	$(PYTEST) -q -n 2 -m "not platform and not browser" || parallel=$$?; \
+	echo "== 2/2 tests on the local AWS and in Chromium, one at a time"; \
+	$(PYTEST) -q -n 0 -m "platform or browser" || serial=$$?; \
+	if [ $$parallel -eq 0 ] && [ $$serial -eq 0 ]; then echo "make test: passed (both parts)"; else \
+	  echo "make test: FAILED (part 1: exit $$parallel, part 2: exit $$serial)" >&2; exit 1; fi
+
+.PHONY: check
+check: setup ## format, lint, types, import contracts, the repository's own rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -n 0 tests/unit/test_repository.py
+
+.PHONY: format
+format: setup ## put the code into the format that check asks for
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: lock
+lock: setup ## write the lock files again (after a change of pyproject.toml or a *.in file)
+	$(COMPILE) pyproject.toml --extra dev -o requirements.lock
+	$(COMPILE) tests/iam_simulator/node.in -o tests/iam_simulator/node.lock
+
+.PHONY: chromium
+chromium: setup # the browser of the form's tests: Debian's, where it is missing and we may install it
+	@if ! $(BIN)/python -m tests.e2e.chromium; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing Chromium from the distribution's packages"; \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	  else echo "No Chromium found (and no right to install one): the browser tests will be skipped by name"; fi; fi
+
+.PHONY: iam-simulator
+iam-simulator: setup # the policy simulator of the isolation tests (a separate Node process; docs/adr/0052)
+	@sh tests/iam_simulator/install.sh $(BIN)/python
+
+.PHONY: clean
+clean: ## remove .venv, caches and the tests' Node packages (not .onceward: `make down` first)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist *.egg-info
+	rm -rf tests/iam_simulator/node_modules
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
