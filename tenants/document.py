@@ -1,0 +1,147 @@
+"""YAML text into plain data that remembers its lines.
+
+Only what a tenant file needs: mappings, lists (as tuples) and scalars. Anchors, tags and a second
+document are refused, because a file that a person audits should say what it means where it stands.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from tenants.errors import Fault
+
+Scalar = str | int | float | bool | None
+Value = Scalar | tuple["Value", ...] | dict[str, "Value"]
+Path = tuple[str | int, ...]
+
+_TAG: Final = "tag:yaml.org,2002:"
+# Everything else that YAML resolves on its own (a date, say) stays the text that was written.
+_TYPED: Final = frozenset({"bool", "int", "float", "null"})
+# Tags that a plain scalar can resolve to by itself.
+_IMPLICIT: Final = _TYPED | {"str", "timestamp", "merge", "value"}
+
+
+def spell(path: Path) -> str:
+    """`("keys", 0, "name")` as `keys[0].name`; the empty path as `file`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return text.removeprefix(".") or "file"
+
+
+@dataclass(slots=True)
+class Document:
+    """One file's data, the line of each path in it, and what was wrong with the YAML itself."""
+
+    file: str
+    data: Value = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    # Values that could not be read at all: they have their fault already, and no other rule is tried.
+    unread: set[Path] = field(default_factory=set)
+
+    def line_of(self, path: Path) -> int:
+        """The line of `path`, or of its nearest parent that is in the file."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def fault(self, path: Path, rule: str) -> None:
+        """Note that the value at `path` breaks `rule`."""
+        self.faults.append(Fault(self.file, self.line_of(path), spell(path), rule))
+
+
+def parse(file: str, text: str) -> Document:
+    """Read one YAML document; faults are noted in the result, never raised."""
+    document = Document(file)
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        root = yaml.compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        document.faults.append(Fault(file, line, "yaml", _problem(error)))
+        return document
+    except YAMLError as error:  # no mark: a character that YAML does not allow
+        document.faults.append(Fault(file, 1, "yaml", _first_line(str(error))))
+        return document
+    if root is None:
+        document.fault((), "is empty")
+    else:
+        document.data = _Reader(yaml, document).read(root, ())
+    return document
+
+
+def _problem(error: MarkedYAMLError) -> str:
+    parts = (part for part in (error.context, error.problem) if part)
+    return _first_line(", ".join(parts) or "is not valid YAML")
+
+
+def _first_line(problem: str) -> str:
+    return problem.strip().splitlines()[0]
+
+
+class _Reader:
+    """Turns nodes into data, noting lines and faults in the document."""
+
+    def __init__(self, yaml: YAML, document: Document) -> None:
+        self._yaml = yaml
+        self._document = document
+        self._seen: set[int] = set()
+
+    def read(self, node: Node, path: Path) -> Value:
+        self._document.lines.setdefault(path, node.start_mark.line + 1)
+        if id(node) in self._seen or node.anchor:
+            self._unread(path, "must not use anchors or aliases: write the value out")
+            return None
+        self._seen.add(id(node))
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode):
+            return tuple(self.read(child, (*path, index)) for index, child in enumerate(node.value))
+        return self._scalar(node, path)
+
+    def _mapping(self, node: MappingNode, path: Path) -> dict[str, Value]:
+        result: dict[str, Value] = {}
+        for name_node, value_node in node.value:
+            name = name_node.value if isinstance(name_node, ScalarNode) else None
+            if name is None:
+                self._document.fault(path, "must have plain names")
+                continue
+            below = (*path, name)
+            if name in result:
+                first = self._document.line_of(below)
+                self._document.faults.append(
+                    Fault(
+                        self._document.file,
+                        name_node.start_mark.line + 1,
+                        spell(below),
+                        f"is there twice (first in line {first})",
+                    )
+                )
+                continue
+            self._document.lines[below] = name_node.start_mark.line + 1
+            result[name] = self.read(value_node, below)
+        return result
+
+    def _scalar(self, node: Node, path: Path) -> Scalar:
+        kind = str(node.tag).removeprefix(_TAG)
+        if kind not in _IMPLICIT:
+            self._unread(path, f"must not carry a tag ({node.tag})")
+            return None
+        return self._typed(node, path) if kind in _TYPED else str(node.value)
+
+    def _typed(self, node: Node, path: Path) -> Scalar:
+        try:
+            value: Scalar = self._yaml.constructor.construct_object(node)
+        except ValueError:  # Python reads no number of more than 4,300 digits
+            self._unread(path, "must be a number that can be read")
+            return None
+        return value
+
+    def _unread(self, path: Path, rule: str) -> None:
+        self._document.fault(path, rule)
+        self._document.unread.add(path)
