@@ -10,13 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handlers.domain.caller import EVERY_OPERATION
+from handlers.domain.errors import Forbidden
 
 if TYPE_CHECKING:
     from handlers.domain.caller import Caller
-
-
-class Forbidden(Exception):  # noqa: N818 - a refusal by its HTTP name; it is no fault of the program
-    """The credential is good and may not do this; the message is fit for the caller."""
 
 
 def check(caller: Caller, permission: str, origin: str | None) -> None:
@@ -27,6 +24,6 @@ def check(caller: Caller, permission: str, origin: str | None) -> None:
     too. (A program can forge an Origin: it limits what a copied page can do, and is no proof of identity.)
     """
     if EVERY_OPERATION not in caller.operations and permission not in caller.operations:
-        raise Forbidden(f"This API key may not do {permission}.")
+        raise Forbidden(f"this API key may not do {permission}")
     if caller.origins and origin not in caller.origins:
-        raise Forbidden("This API key does not work from this origin.")
+        raise Forbidden("this API key does not work from this origin")

@@ -5,36 +5,26 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
+
+from handlers.domain.errors import OncewardError
+from handlers.domain.operation import OperationSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from handlers.domain.operation import KeySource
+
 # The same rule as the tenant files (DESIGN section 2): with no `#` in it, the first `#` of a stored
 # key always ends the tenant. A context that breaks it is refused rather than joined into a key.
-_TENANT_ID: Final = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]")
+TENANT_ID: Final = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]")
 
 EVERY_OPERATION: Final = "*"
 """The operations entry that stands for all of them."""
 
-KeySource = Literal["header", "header-or-body"]
-"""Where an operation's idempotency key comes from: `header` only, or the body's hash if there is none."""
 
-
-class MalformedContextError(Exception):
+class MalformedContext(OncewardError):
     """The authorizer's context lacks a field or has another shape: our fault, not the caller's."""
-
-
-@dataclass(frozen=True, slots=True)
-class OperationSettings:
-    """What a tenant has set for one operation.
-
-    `window_seconds`: how long a key is remembered, seconds, at least 1.
-    `key_source`: see `KeySource`.
-    """
-
-    window_seconds: int
-    key_source: KeySource
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +49,12 @@ class Caller:
     def from_context(cls, context: Mapping[str, object] | None) -> Caller:
         """Parse `event.requestContext.authorizer` of a REST API, whose values are all strings.
 
-        Raises `MalformedContextError`, naming the field, for a context that our authorizer does not make.
+        Raises `MalformedContext`, naming the field, for a context that our authorizer does not make.
         """
         fields = context or {}
         tenant_id = _text(fields, "tenantId")
-        if not _TENANT_ID.fullmatch(tenant_id):
-            raise MalformedContextError("tenantId: not a tenant id")
+        if not TENANT_ID.fullmatch(tenant_id):
+            raise MalformedContext("tenantId: not a tenant id")
         return cls(
             tenant_id=tenant_id,
             tier=_text(fields, "tier"),
@@ -79,28 +69,26 @@ class Caller:
 def parse_operation_settings(text: str) -> dict[str, OperationSettings]:
     """Parse `{"leads": {"windowSeconds": 86400, "keySource": "header"}}`, as the registry stores it.
 
-    Raises `MalformedContextError`, naming the operation and the field.
+    Raises `MalformedContext`, naming the operation and the field.
     """
     try:
         document = json.loads(text)
     except ValueError:
-        raise MalformedContextError("operationSettings: not JSON") from None
+        raise MalformedContext("operationSettings: not JSON") from None
     if not isinstance(document, dict):
-        raise MalformedContextError("operationSettings: not an object")
+        raise MalformedContext("operationSettings: not an object")
     return {name: _operation(name, settings) for name, settings in document.items()}
 
 
 def _operation(name: str, settings: object) -> OperationSettings:
     if not isinstance(settings, dict):
-        raise MalformedContextError(f"operationSettings.{name}: not an object")
+        raise MalformedContext(f"operationSettings.{name}: not an object")
     window, source = settings.get("windowSeconds"), settings.get("keySource")
     # bool is an int in Python; `true` is no number of seconds.
     if not isinstance(window, int) or isinstance(window, bool) or window < 1:
-        raise MalformedContextError(
-            f"operationSettings.{name}.windowSeconds: not a whole number of seconds >= 1"
-        )
+        raise MalformedContext(f"operationSettings.{name}.windowSeconds: not a whole number of seconds >= 1")
     if not _is_key_source(source):
-        raise MalformedContextError(f"operationSettings.{name}.keySource: not header or header-or-body")
+        raise MalformedContext(f"operationSettings.{name}.keySource: not header or header-or-body")
     return OperationSettings(window_seconds=window, key_source=source)
 
 
@@ -111,7 +99,7 @@ def _is_key_source(value: object) -> TypeGuard[KeySource]:
 def _text(fields: Mapping[str, object], name: str, *, empty: bool = False) -> str:
     value = fields.get(name)
     if not isinstance(value, str) or not (value or empty):
-        raise MalformedContextError(f"{name}: missing or not text")
+        raise MalformedContext(f"{name}: missing or not text")
     return value
 
 
@@ -122,5 +110,5 @@ def _words(text: str) -> frozenset[str]:
 def _positive(text: str) -> int:
     # isdecimal first: int() would also take " 7", "+7" and "1_000".
     if not (text.isascii() and text.isdecimal()) or int(text) < 1:
-        raise MalformedContextError("bodyLimitBytes: not a whole number >= 1")
+        raise MalformedContext("bodyLimitBytes: not a whole number >= 1")
     return int(text)

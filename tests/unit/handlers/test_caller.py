@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from handlers.domain import access
-from handlers.domain.caller import Caller, MalformedContextError, OperationSettings
+from handlers.domain.caller import Caller, MalformedContext
+from handlers.domain.errors import Forbidden
+from handlers.domain.operation import OperationSettings
 
 CONTEXT = {
     "tenantId": "acme",
@@ -40,24 +42,24 @@ def test_no_origins_means_any_origin() -> None:
 @pytest.mark.parametrize("field", sorted(CONTEXT))
 def test_a_missing_field_is_named(field: str) -> None:
     context = {name: value for name, value in CONTEXT.items() if name != field}
-    with pytest.raises(MalformedContextError, match=field):
+    with pytest.raises(MalformedContext, match=field):
         Caller.from_context(context)
 
 
 def test_no_context_at_all_is_malformed() -> None:
-    with pytest.raises(MalformedContextError, match="tenantId"):
+    with pytest.raises(MalformedContext, match="tenantId"):
         Caller.from_context(None)
 
 
 @pytest.mark.parametrize("tenant", ["acme#x", "Acme", "a", "-acme", "acme-", "acme\n", "a" * 33])
 def test_a_tenant_id_that_could_meet_another_key_is_malformed(tenant: str) -> None:
-    with pytest.raises(MalformedContextError, match="tenantId"):
+    with pytest.raises(MalformedContext, match="tenantId"):
         Caller.from_context(CONTEXT | {"tenantId": tenant})
 
 
 @pytest.mark.parametrize("limit", ["0", "-1", "+7", " 7", "1_000", "seven", "7.0", "\u0667"])
 def test_a_body_limit_is_a_plain_whole_number(limit: str) -> None:
-    with pytest.raises(MalformedContextError, match="bodyLimitBytes"):
+    with pytest.raises(MalformedContext, match="bodyLimitBytes"):
         Caller.from_context(CONTEXT | {"bodyLimitBytes": limit})
 
 
@@ -74,14 +76,14 @@ def test_a_body_limit_is_a_plain_whole_number(limit: str) -> None:
     ],
 )
 def test_operation_settings_that_mean_nothing_are_named(settings: str, named: str) -> None:
-    with pytest.raises(MalformedContextError, match=named):
+    with pytest.raises(MalformedContext, match=named):
         Caller.from_context(CONTEXT | {"operationSettings": settings})
 
 
 def test_a_key_may_do_its_own_operations_only() -> None:
     caller = Caller.from_context(CONTEXT)
     access.check(caller, "leads:read", "https://acme.example")
-    with pytest.raises(access.Forbidden, match="receipts:read"):
+    with pytest.raises(Forbidden, match="receipts:read"):
         access.check(caller, "receipts:read", "https://acme.example")
 
 
@@ -94,5 +96,5 @@ def test_a_star_may_do_everything() -> None:
     [None, "", "null", "https://evil.example", "https://acme.example.evil.example", "http://acme.example"],
 )
 def test_a_key_with_origins_works_from_nowhere_else(origin: str | None) -> None:
-    with pytest.raises(access.Forbidden, match="origin"):
+    with pytest.raises(Forbidden, match="origin"):
         access.check(Caller.from_context(CONTEXT), "leads:create", origin)
