@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeGuard
 
 from handlers.domain.errors import OncewardError
-from handlers.domain.operation import OperationSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from handlers.domain.operation import KeySource
 
 # The same rule as the tenant files (DESIGN section 2): with no `#` in it, the first `#` of a stored
 # key always ends the tenant. A context that breaks it is refused rather than joined into a key.
@@ -22,9 +19,24 @@ TENANT_ID: Final = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]")
 EVERY_OPERATION: Final = "*"
 """The operations entry that stands for all of them."""
 
+KeySource: TypeAlias = Literal["header", "header-or-body"]
+"""Where an operation's idempotency key comes from: `header` only, or the body's hash if there is none."""
+
 
 class MalformedContext(OncewardError):
     """The authorizer's context lacks a field or has another shape: our fault, not the caller's."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationSettings:
+    """What a tenant has set for one operation, defaults filled in.
+
+    `window_seconds`: how long a key is remembered, seconds, at least 1.
+    `key_source`: see `KeySource`.
+    """
+
+    window_seconds: int
+    key_source: KeySource
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from handlers.domain import access
-from handlers.domain.caller import Caller, MalformedContext
+from handlers.domain.caller import Caller, MalformedContext, OperationSettings
 from handlers.domain.errors import Forbidden
-from handlers.domain.operation import OperationSettings
 
 CONTEXT = {
     "tenantId": "acme",

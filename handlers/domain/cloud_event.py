@@ -1,0 +1,50 @@
+"""The event on a tenant's topic: CloudEvents 1.0, JSON format."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from handlers.domain.accept import MAX_EVENT_BYTES, rfc3339
+from handlers.domain.errors import CorruptItem
+
+if TYPE_CHECKING:
+    from handlers.domain.outbox import Delivery
+
+# github.com/cloudevents/spec, v1.0.2: the value of `specversion` for every 1.0.x.
+_SPEC_VERSION: Final = "1.0"
+
+
+def encode(delivery: Delivery, stage: str) -> str:
+    """The event as JSON text, at most MAX_EVENT_BYTES in UTF-8; the same text on every redelivery.
+
+    Raises:
+        CorruptItem: the document is no JSON object, or the event would be too large.
+    """
+    _require_object(delivery.document)
+    envelope = {
+        "specversion": _SPEC_VERSION,
+        "id": delivery.event_id,
+        "source": f"/onceward/{stage}/{delivery.tenant_id}",
+        "type": delivery.type,
+        "subject": delivery.record_id,
+        "time": rfc3339(delivery.created_at),
+        "datacontenttype": "application/json",
+        "correlationid": delivery.correlation_id,
+    }
+    # The document goes in as text: parsed and written again, 1e400 or a 30-digit number would not survive.
+    head = json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).removesuffix("}")
+    event = f'{head},"data":{delivery.document}}}'
+    if len(event.encode()) > MAX_EVENT_BYTES:
+        raise CorruptItem(f"the event would be over {MAX_EVENT_BYTES} bytes")
+    return event
+
+
+def _require_object(document: str) -> None:
+    # Text that is not JSON would break the envelope around it, or add attributes to it.
+    try:
+        parsed = json.loads(document)
+    except ValueError:
+        raise CorruptItem("the document of a receipt is not JSON") from None
+    if not isinstance(parsed, dict):
+        raise CorruptItem("the document of a receipt is not a JSON object")

@@ -1,0 +1,67 @@
+"""From a change of the receipts table to what has to be delivered for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from handlers.domain.caller import TENANT_ID
+from handlers.domain.errors import CorruptItem, OncewardError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from handlers.domain.receipt import Receipt
+
+
+class DispatchConflict(OncewardError):
+    """The record's id is taken by another event: two acceptances made one id, so neither may overwrite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One acceptance on its way out.
+
+    `document` is the record as JSON text, delivered byte for byte; `created_at` is in ms since the epoch.
+    """
+
+    tenant_id: str
+    operation: str
+    event_id: str
+    type: str
+    record_id: str
+    document: str
+    correlation_id: str
+    created_at: int
+
+
+def is_due(new_image: Mapping[str, Any] | None, old_image: Mapping[str, Any] | None) -> bool:
+    """Whether a change of a receipt put a new outbox in it (images as DynamoDB JSON).
+
+    An insert does; so does an overwrite of an expired receipt, or a completion, where the old image had
+    another `outboxId` or none. A removal, an eviction or a moved lease does not.
+    """
+    new, old = (new_image or {}).get("outboxId"), (old_image or {}).get("outboxId")
+    return new is not None and new != old
+
+
+def delivery_of(receipt: Receipt) -> Delivery:
+    """What `receipt` asks to be delivered.
+
+    Raises:
+        CorruptItem: it has no outbox, or a tenant id that could name another tenant's topic.
+    """
+    if receipt.outbox is None:
+        raise CorruptItem("a receipt on its way out has no outbox")
+    if not TENANT_ID.fullmatch(receipt.tenant_id):
+        raise CorruptItem("a receipt on its way out has no tenant id")
+    return Delivery(
+        tenant_id=receipt.tenant_id,
+        operation=receipt.operation,
+        event_id=receipt.outbox.event_id,
+        type=receipt.outbox.type,
+        record_id=receipt.outbox.record_id,
+        document=receipt.outbox.document,
+        correlation_id=receipt.correlation_id,
+        created_at=receipt.created_at,
+    )
