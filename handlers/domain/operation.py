@@ -17,7 +17,8 @@ KeySource: TypeAlias = Literal["header", "header-or-body"]
 class Schema(Protocol):
     """A validator of a parsed body: raises InvalidBody with every fault, else returns the object."""
 
-    def __call__(self, body: JsonValue, /) -> Document: ...
+    def __call__(self, body: JsonValue, /) -> Document:
+        """Return `body`, unchanged, when it fits."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class OperationSettings:
     """A tenant's own settings of one operation, defaults filled in.
 
     Attributes:
-        window_seconds: the length of the window.
+        window_seconds: the length of the window, 1 or more.
         key_source: ``header`` (required) or ``header-or-body`` (else the body's hash).
     """
 

@@ -1,1 +1,14 @@
 """The operations of the API, one module each, found by the REST resource that they serve."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from handlers.operations.leads import LEADS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from handlers.domain.operation import AcceptOperation
+
+BY_RESOURCE: Final[Mapping[str, AcceptOperation]] = {"/v1/leads": LEADS}

@@ -1,0 +1,111 @@
+"""The records table: business objects, written once and read by their id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.exceptions import ClientError
+
+from handlers.adapters.aws import CLIENT_CONFIG, code_of, translated
+from handlers.domain.errors import CorruptItem, Refused, Unavailable
+from handlers.domain.keys import partition_key
+from handlers.domain.outbox import DispatchConflict
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+    from handlers.domain.outbox import Delivery
+
+_SERVICE = "records"
+# The one refusal of a PutItem that is about the item; all others (no permission, no table, a disabled key) are
+# about the table, which all tenants share.
+_ABOUT_THE_ITEM = "ValidationException"
+
+
+class DynamoDbRecords:
+    """The records table."""
+
+    def __init__(self, table: str, client: DynamoDBClient | None = None) -> None:
+        self._table = table
+        self._client: DynamoDBClient = client or boto3.client("dynamodb", config=CLIENT_CONFIG)
+
+    def write(self, delivery: Delivery) -> bool:
+        """Write the record of `delivery` unless it is there; True when this call wrote it.
+
+        False: an earlier delivery of the same event wrote it (or this one did, and its answer was lost).
+
+        Raises:
+            DispatchConflict: another event has written this id.
+            Refused: the table does not take this item.
+            Unavailable: the table cannot be written, for this item as for any other.
+        """
+        try:
+            with translated(_SERVICE):
+                return self._put(delivery)
+        except Refused as error:
+            if error.reason == _ABOUT_THE_ITEM:
+                raise
+            # Parking one record after another would move the whole stream to the retry queue for a fault that
+            # the records did not make; the stream keeps them for a day.
+            raise Unavailable(_SERVICE, error.reason) from error
+
+    def document(self, tenant_id: str, record_id: str) -> str | None:
+        """The record's JSON text as it was accepted, or None when this tenant has no such record.
+
+        Raises:
+            Unavailable, Refused: the table cannot be read.
+            CorruptItem: the item is no record.
+        """
+        with translated(_SERVICE):
+            answer = self._client.get_item(
+                TableName=self._table,
+                Key={"pk": {"S": partition_key(tenant_id, record_id)}},
+                # The caller may have its 201 in hand: a replica that lags would say that it was nothing.
+                ConsistentRead=True,
+                ProjectionExpression="document",
+            )
+        item = answer.get("Item")
+        if item is None:
+            return None
+        if "S" not in item.get("document", {}):
+            raise CorruptItem("an item of the records table has no document")
+        return item["document"]["S"]
+
+    def _put(self, delivery: Delivery) -> bool:
+        try:
+            self._client.put_item(
+                TableName=self._table,
+                Item=to_item(delivery),
+                ConditionExpression="attribute_not_exists(pk)",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except ClientError as error:
+            if code_of(error) != "ConditionalCheckFailedException":
+                raise
+            _require_same_event(error.response.get("Item"), delivery)
+            return False
+        return True
+
+
+def to_item(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
+    """The record of `delivery` as a DynamoDB item."""
+    return {
+        "pk": {"S": partition_key(delivery.tenant_id, delivery.record_id)},
+        "tenantId": {"S": delivery.tenant_id},
+        "recordId": {"S": delivery.record_id},
+        "eventId": {"S": delivery.event_id},
+        "operation": {"S": delivery.operation},
+        "type": {"S": delivery.type},
+        "document": {"S": delivery.document},
+        "correlationId": {"S": delivery.correlation_id},
+        "createdAt": {"N": str(delivery.created_at)},
+    }
+
+
+def _require_same_event(existing: Any, delivery: Delivery) -> None:
+    if not existing:
+        raise Unavailable(_SERVICE, "the refused write brought no item back")
+    if existing.get("eventId") != {"S": delivery.event_id}:
+        raise DispatchConflict(f"record {delivery.record_id} was written by another event")

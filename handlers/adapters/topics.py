@@ -1,0 +1,47 @@
+"""The tenants' topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import boto3
+
+from handlers.adapters.aws import CLIENT_CONFIG, translated
+
+if TYPE_CHECKING:
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_sns.type_defs import MessageAttributeValueTypeDef
+
+    from handlers.domain.outbox import Delivery
+
+
+class SnsTopics:
+    """Every tenant's topic: its ARN is the prefix and the tenant id, so that nothing has to be looked up."""
+
+    def __init__(self, arn_prefix: str, client: SNSClient | None = None) -> None:
+        self._arn_prefix = arn_prefix
+        self._client: SNSClient = client or boto3.client("sns", config=CLIENT_CONFIG)
+
+    def publish(self, delivery: Delivery, event: str) -> None:
+        """Publish `event` (a CloudEvent, JSON text) on the topic of the delivery's tenant.
+
+        Its message attributes are for subscribers' filter policies.
+
+        Raises:
+            Refused: there is no such topic, or it (or its key) does not let us publish.
+            Unavailable: whether it was published is unknown.
+        """
+        with translated("topics"):
+            self._client.publish(
+                TopicArn=f"{self._arn_prefix}{delivery.tenant_id}",
+                Message=event,
+                MessageAttributes={
+                    "tenantId": _string(delivery.tenant_id),
+                    "type": _string(delivery.type),
+                    "eventId": _string(delivery.event_id),
+                },
+            )
+
+
+def _string(value: str) -> MessageAttributeValueTypeDef:
+    return {"DataType": "String", "StringValue": value}
