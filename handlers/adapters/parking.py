@@ -40,7 +40,7 @@ class RetryQueue:
 
 
 def to_body(image: Mapping[str, Any], error: str, parked_at_ms: int) -> str:
-    """`{"image": ..., "error": ..., "parkedAt": ms}`; UTF-8 as it is, since escapes would outgrow the queue."""
+    """`{"image": ..., "error": ..., "parkedAt": ms}`, unescaped: escapes could outgrow the queue's limit."""
     parked = {"image": image, "error": error, "parkedAt": parked_at_ms}
     return json.dumps(parked, ensure_ascii=False, separators=(",", ":"))
 

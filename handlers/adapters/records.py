@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import boto3
 from botocore.exceptions import ClientError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from handlers.domain.outbox import Delivery
 
 _SERVICE = "records"
-# The one refusal of a PutItem that is about the item; all others (no permission, no table, a disabled key) are
-# about the table, which all tenants share.
+# The one refusal of a PutItem that is about the item; all others (no permission, no table, a disabled key)
+# are about the table, which all tenants share.
 _ABOUT_THE_ITEM = "ValidationException"
 
 
@@ -104,8 +104,8 @@ def to_item(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
     }
 
 
-def _require_same_event(existing: Any, delivery: Delivery) -> None:
-    if not existing:
+def _require_same_event(existing: object, delivery: Delivery) -> None:
+    if not isinstance(existing, dict) or not existing:
         raise Unavailable(_SERVICE, "the refused write brought no item back")
     if existing.get("eventId") != {"S": delivery.event_id}:
         raise DispatchConflict(f"record {delivery.record_id} was written by another event")

@@ -1,0 +1,99 @@
+"""`authorizer`: from an API key to a tenant, and to what the key may call. One read per key and cache time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from aws_lambda_powertools import Logger
+
+from handlers.adapters.registry import DynamoDbRegistry
+from handlers.domain import gateway_policy
+from handlers.domain.errors import OncewardError
+from handlers.domain.registry_entry import ACTIVE
+from handlers.settings import AuthorizerSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from handlers.domain.registry_entry import KeyEntry
+
+_SERVICE: Final = "authorizer"
+_KEY_HEADER: Final = "x-api-key"
+# The principal of a key that nobody has: no tenant can have this name, so access logs cannot confuse the two.
+_NOBODY: Final = "-"
+
+
+class Registry(Protocol):
+    """Who has which API key."""
+
+    def find(self, api_key: str) -> KeyEntry | None:
+        """The key's entry, or None; raises Unavailable, Refused or CorruptItem."""
+
+
+class UnauthorizedError(Exception):
+    """There is no one key to judge. API Gateway answers 401 when, and only when, the message is exactly this."""
+
+    def __init__(self) -> None:
+        super().__init__("Unauthorized")
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """What the handler works with; tests bring their own."""
+
+    registry: Registry
+    logger: Logger
+
+
+@cache
+def _dependencies() -> Dependencies:
+    settings = AuthorizerSettings.from_environment()
+    return Dependencies(DynamoDbRegistry(settings.tenants_table), Logger(service=_SERVICE))
+
+
+def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
+    """Answer one REQUEST authorizer event of a REST API with a policy and the tenant's context."""
+    return authorize(event, _dependencies())
+
+
+def authorize(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]:
+    """The policy for the key in `event`: its operations on this stage, or a denial.
+
+    The key and its hash appear in no log line and in no error.
+
+    Raises:
+        UnauthorizedError: no key, or several (the gateway answers 401 and caches nothing).
+        Unavailable, Refused, CorruptItem: nobody can say whose key it is (the gateway answers 503 and caches
+            nothing; a denial would lock a good key out for the cache's time).
+    """
+    method_arn: str = event["methodArn"]
+    api_key = _api_key(event)
+    try:
+        entry = dependencies.registry.find(api_key)
+    except OncewardError as error:
+        dependencies.logger.error("failed", outcome="failed", reason=str(error))
+        raise
+    if entry is None:
+        dependencies.logger.info("unknown_key", outcome="unknown_key")
+        return gateway_policy.deny(_NOBODY, method_arn)
+    outcome = "allowed" if entry.status == ACTIVE else "suspended"
+    dependencies.logger.info(outcome, outcome=outcome, tenant=entry.tenant_id, key_name=entry.key_name)
+    if entry.status != ACTIVE:
+        return gateway_policy.deny(entry.tenant_id, method_arn)
+    return gateway_policy.allow(entry.tenant_id, method_arn, entry.operations, entry.context())
+
+
+def _api_key(event: Mapping[str, Any]) -> str:
+    # Two values would leave it to chance which of them the gateway caches the verdict under, and so let the
+    # holder of one key plant its verdict under another.
+    headers: Mapping[str, list[str]] = event.get("multiValueHeaders") or {
+        name: [value] for name, value in (event.get("headers") or {}).items()
+    }
+    values = {
+        value for name, sent in headers.items() if name.lower() == _KEY_HEADER for value in sent if value
+    }
+    if len(values) != 1:
+        raise UnauthorizedError
+    return values.pop()
