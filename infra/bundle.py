@@ -1,0 +1,170 @@
+"""The Lambda zips: handlers/ and what one function imports, from hashed wheels, the same bytes every time.
+
+Runs on the user's machine when the Pulumi program is evaluated, so it needs no compiler, no Docker and
+no interpreter of the target: uv picks the target's wheels (docs/adr/0022). boto3 is left out: the Lambda
+runtime has it (docs/adr/0023).
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+Platform = Literal["aarch64", "native"]
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+# Part of every content hash: raise it when this module makes other bytes from the same input.
+_FORMAT: Final = "1"
+# Lambda's python3.13 runs on Amazon Linux 2023 (glibc 2.34); wheels for 2.28 are the newest that all
+# our dependencies publish, and run there.
+_AARCH64: Final = ("--python-platform", "aarch64-manylinux_2_28", "--python-version", "3.13")
+# A download that takes longer than this hangs; the largest wheel has 2 MB.
+_INSTALL_SECONDS: Final = 300
+# The earliest time that a zip can hold: a real one would change the bytes with every build.
+_ZIP_TIME: Final = (1980, 1, 1, 0, 0, 0)
+# Lambda runs as another user: everybody must be able to read. The upper half is Unix' "regular file".
+_ZIP_MODE: Final = (0o100644) << 16
+_UNIX: Final = 3
+# Console scripts, caches, and uv's own notes about the installation (paths and times of this machine).
+_LEFT_OUT_DIRECTORIES: Final = frozenset({"bin", "__pycache__"})
+_LEFT_OUT_FILES: Final = frozenset(
+    {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", ".lock"}
+)
+
+
+class BundleError(Exception):
+    """A bundle cannot be built; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    """What decides the bytes of one zip."""
+
+    root: Path
+    function: str
+    platform: Platform
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "bundle" / f"{self.function}.lock"
+
+    def target(self) -> tuple[str, ...]:
+        """uv's options that choose the wheels."""
+        return _AARCH64 if self.platform == "aarch64" else ("--python", sys.executable)
+
+    def dependencies_hash(self) -> str:
+        host = "" if self.platform == "aarch64" else f"{sys.implementation.cache_tag} {os.uname().machine}"
+        return _digest(_FORMAT.encode(), " ".join(_AARCH64).encode(), host.encode(), self.lock.read_bytes())
+
+    def sources(self) -> list[tuple[str, Path]]:
+        return list(_files(self.root / "handlers", "handlers/"))
+
+
+def build(function: str, platform: Platform, *, root: Path = ROOT) -> Path:
+    """The zip of `function` (a module of handlers/) for `platform`, built unless it is there already.
+
+    `aarch64` is the Lambda runtime python3.13 on arm64; `native` is this machine and interpreter, for
+    the local AWS. The file's name carries the hash of its content's sources. Raises BundleError when
+    the function or its lock is missing, or when uv cannot install the wheels.
+    """
+    recipe = _Recipe(root, function, platform)
+    for needed in (root / "handlers" / f"{function}.py", recipe.lock):
+        if not needed.is_file():
+            raise BundleError(f"no bundle for {function!r}: {needed.relative_to(root)} is missing")
+    sources = recipe.sources()
+    content = [part for name, path in sources for part in (name.encode(), path.read_bytes())]
+    digest = _digest(recipe.dependencies_hash().encode(), *content)
+    store = root / ".onceward" / "bundles"
+    result = store / f"{function}-{platform}-{digest[:16]}.zip"
+    if not result.is_file():
+        installed = _dependencies(recipe, store)
+        _write_zip(result, [*sources, *_files(installed, "")])
+    return result
+
+
+def _dependencies(recipe: _Recipe, store: Path) -> Path:
+    """The directory with the installed wheels of the recipe's lock, installed unless it is there."""
+    result = store / "wheels" / recipe.dependencies_hash()[:16]
+    if result.is_dir():
+        return result
+    result.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix="partial-", dir=result.parent))
+    try:
+        _install(recipe, partial)
+        if not result.is_dir():  # another build may have been faster
+            partial.rename(result)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return result
+
+
+def _install(recipe: _Recipe, target: Path) -> None:
+    command = [
+        *(_uv(), "pip", "install", "--quiet", "--target", str(target), *recipe.target()),
+        *("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(recipe.lock)),
+    ]
+    lock = recipe.lock.relative_to(recipe.root)
+    try:
+        done = subprocess.run(  # noqa: S603 (our own uv, with our own arguments)
+            command, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BundleError(f"uv could not install {lock} for {recipe.platform}: {error}") from error
+    if done.returncode != 0:
+        raise BundleError(
+            f"uv could not install {lock} for {recipe.platform} (exit {done.returncode}):\n"
+            f"{done.stderr.strip()}\n"
+            "The first build needs the package index; `make lock` writes the lock files again."
+        )
+
+
+def _uv() -> str:
+    """The uv of this environment."""
+    try:
+        from uv import find_uv_bin  # lazily: only a build that installs needs it
+
+        return str(find_uv_bin())
+    except (ImportError, FileNotFoundError) as error:
+        raise BundleError("uv is not installed in this environment: run `make setup`") from error
+
+
+def _files(directory: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+    """Name in the zip and path of each file worth shipping below `directory`, sorted by name."""
+    found = []
+    for path in directory.rglob("*"):
+        parts = path.relative_to(directory).parts
+        skipped = path.name in _LEFT_OUT_FILES or _LEFT_OUT_DIRECTORIES.intersection(parts)
+        if path.is_file() and not skipped:
+            found.append((prefix + "/".join(parts), path))
+    yield from sorted(found)
+
+
+def _write_zip(result: Path, files: list[tuple[str, Path]]) -> None:
+    result.parent.mkdir(parents=True, exist_ok=True)
+    handle, partial = tempfile.mkstemp(prefix="partial-", dir=result.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+            for name, path in files:
+                entry = zipfile.ZipInfo(name, _ZIP_TIME)
+                entry.create_system = _UNIX
+                entry.external_attr = _ZIP_MODE
+                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+        Path(partial).replace(result)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def _digest(*parts: bytes) -> str:
+    """SHA-256 over the parts, each with its length before it, so that no two lists of parts collide."""
+    total = hashlib.sha256()
+    for part in parts:
+        total.update(len(part).to_bytes(8, "big"))
+        total.update(part)
+    return total.hexdigest()
