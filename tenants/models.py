@@ -5,99 +5,44 @@ Validation is strict: the text "10" is not a number and `yes` is not a truth val
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    RootModel,
-    Tag,
-    ValidationInfo,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from tenants.file_model import FileModel
+from tenants.keys import ApiKey, Keys
 from tenants.subscriptions import Subscription
-from tenants.text import Origin, distinct
+from tenants.text import distinct
+from tenants.tiers import MAX_BODY_BYTES, MAX_INT32, MIN_BODY_BYTES, TIER_NAME, Tier, TierLimits, TiersFile
+
+__all__ = [
+    "AlarmRule",
+    "Alarms",
+    "ApiKey",
+    "LeadsSettings",
+    "Operations",
+    "Subscription",
+    "Tenant",
+    "TenantEncryptionKey",
+    "Tier",
+    "TierLimits",
+    "TiersFile",
+]
 
 TENANT_ID: Final = r"^[a-z][a-z0-9-]{1,30}[a-z0-9]$"
 STAGE: Final = r"^[a-z][a-z0-9]{1,11}$"
-# One letter is a name too; the outer bounds keep `onceward-<stage>-<tenant>_<key>` under 100 characters.
-KEY_NAME: Final = r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$"
-TIER_NAME: Final = r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$"
+DISPLAY_NAME: Final = r"^\S(.*\S)?$"
 # Only whole keys: a grant on an alias would follow it to a key that nobody reviewed.
 KMS_KEY_ARN: Final = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]{1,128}$"
 
-# Two is a rotation; usage plans count per key, so more keys would multiply the tier's rate.
-MAX_KEYS: Final = 2
-# 128 KiB: the receipt keeps the answer and the record beside each other in one 400 KB DynamoDB item.
-MAX_BODY_BYTES: Final = 131_072
-# Under 1 KiB not even a small lead fits.
-MIN_BODY_BYTES: Final = 1_024
 # Shorter than 10 s and a client's own retry (after a time-out) is taken for a new request.
 MIN_WINDOW_SECONDS: Final = 10
 # 30 days, the longest window of any operation: receipts are kept, and paid for, that long.
 MAX_WINDOW_SECONDS: Final = 30 * 86_400
 DAY_SECONDS: Final = 86_400
-# API Gateway takes the burst and the quota as 32-bit integers.
-MAX_INT32: Final = 2_147_483_647
 # CloudWatch evaluates at most one day (86,400 s) per alarm.
 MAX_ALARM_MINUTES: Final = 1_440
-
-Permission = Literal["*", "leads:create", "leads:read", "receipts:read"]
-
-
-class FileModel(BaseModel):
-    """What all parts of the files share."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=True
-    )
-
-
-def _operations(granted: tuple[Permission, ...]) -> tuple[Permission, ...]:
-    if "*" in granted and len(granted) > 1:
-        raise PydanticCustomError("operations", "'*' already grants everything: leave the others out")
-    return distinct(granted)
-
-
-class ApiKey(FileModel):
-    """One API key: its name, what it may do, and from which web origins (none listed: from anywhere)."""
-
-    name: Annotated[str, Field(pattern=KEY_NAME, description="Unique within the tenant.")]
-    operations: Annotated[
-        tuple[Permission, ...],
-        Field(min_length=1, description="What the key may do; '*' is everything."),
-        AfterValidator(_operations),
-    ] = ("*",)
-    origins: Annotated[
-        tuple[Origin, ...],
-        Field(description="Web pages that may use the key; listing any makes it a publishable key."),
-        AfterValidator(distinct),
-    ] = ()
-
-    @model_validator(mode="after")
-    def _publishable_keys_are_narrow(self) -> Self:
-        if self.origins and "*" in self.operations:
-            raise PydanticCustomError(
-                "publishable", "a key with origins is public: list its operations, '*' is not allowed"
-            )
-        return self
-
-
-def _named_key(value: Any) -> Any:  # noqa: ANN401 (whatever the file holds)
-    """Let a bare name stand for a key that may do everything."""
-    return {"name": value} if isinstance(value, str) else value
-
-
-def _unique_names(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
-    distinct(tuple(key.name for key in keys))
-    return keys
 
 
 class LeadsSettings(FileModel):
@@ -187,7 +132,7 @@ class Tenant(FileModel):
     """One tenant file."""
 
     id: Annotated[str, Field(pattern=TENANT_ID), AfterValidator(_file_id)]
-    name: Annotated[str, Field(min_length=1, max_length=100, description="For people.")]
+    name: Annotated[str, Field(pattern=DISPLAY_NAME, max_length=100, description="For people.")]
     tier: Annotated[str, Field(pattern=TIER_NAME), AfterValidator(_known_tier)]
     status: Annotated[
         Literal["active", "suspended"], Field(description="A suspended tenant's requests are refused (403).")
@@ -197,11 +142,7 @@ class Tenant(FileModel):
         Field(min_length=1, description="Where the tenant exists."),
         AfterValidator(distinct),
     ]
-    keys: Annotated[
-        tuple[Annotated[ApiKey, BeforeValidator(_named_key, json_schema_input_type=str | ApiKey)], ...],
-        Field(min_length=1, max_length=MAX_KEYS, description="API keys; two at once is a rotation."),
-        AfterValidator(_unique_names),
-    ]
+    keys: Keys
     subscriptions: Annotated[
         tuple[Subscription, ...], Field(description="Who gets the tenant's events."), AfterValidator(distinct)
     ] = ()
@@ -220,28 +161,3 @@ class Tenant(FileModel):
     def kms_key_arn(self) -> str | None:
         """The ARN of the tenant's own key for its topic, or None for the platform's key."""
         return self.encryption.kms_key_arn if isinstance(self.encryption, TenantEncryptionKey) else None
-
-
-class TierLimits(FileModel):
-    """The limits of one tier. Rate, burst and quota count per API key (API Gateway usage plans)."""
-
-    rate_per_second: Annotated[
-        float, Field(gt=0, allow_inf_nan=False, description="Steady requests a second.")
-    ]
-    burst: Annotated[int, Field(ge=1, le=MAX_INT32, description="Requests at once above the rate.")]
-    quota_per_month: Annotated[int, Field(ge=1, le=MAX_INT32, description="Requests in a calendar month.")]
-    body_limit_bytes: Annotated[
-        int, Field(ge=MIN_BODY_BYTES, le=MAX_BODY_BYTES, description="Largest request body.")
-    ]
-
-
-class Tier(TierLimits):
-    """A tier by name."""
-
-    name: Annotated[str, Field(pattern=TIER_NAME)]
-
-
-class TiersFile(RootModel[dict[Annotated[str, Field(pattern=TIER_NAME)], TierLimits]]):
-    """tiers.yaml: limits by tier name."""
-
-    model_config = ConfigDict(frozen=True, strict=True)

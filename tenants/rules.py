@@ -6,7 +6,8 @@ from typing import Final
 from pydantic_core import ErrorDetails
 
 from tenants.document import Document, Path, Value
-from tenants.models import KEY_NAME, KMS_KEY_ARN, STAGE, TENANT_ID
+from tenants.keys import KEY_NAME
+from tenants.models import DISPLAY_NAME, KMS_KEY_ARN, STAGE, TENANT_ID
 from tenants.subscriptions import EMAIL, HTTPS, SQS_ARN
 
 # What pydantic calls its own types, in the words of YAML.
@@ -31,6 +32,7 @@ _PATTERNS: Final = {
     TENANT_ID: "must be 3 to 32 of a-z, 0-9 and '-', first a letter, last not '-'",
     STAGE: "must be 2 to 12 of a-z and 0-9, first a letter",
     KEY_NAME: "must be 1 to 32 of a-z, 0-9 and '-', first a letter, last not '-'",
+    DISPLAY_NAME: "must be one line of text, without spaces at its ends",
     KMS_KEY_ARN: "must be the ARN of a KMS key (arn:aws:kms:<region>:<account>:key/<id>)",
     EMAIL: "must be an e-mail address",
     HTTPS: "must be an https:// address",

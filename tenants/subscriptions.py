@@ -4,9 +4,10 @@ import json
 import math
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
+
+from tenants.file_model import FileModel
 
 # The message attributes that every event carries; a filter on any other would never match.
 Attribute = Literal["type", "tenantId", "eventId"]
@@ -17,15 +18,9 @@ HTTPS: Final = r"^https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[1-9][0-9]{0,
 # A FIFO queue cannot subscribe to a standard topic, hence no `.fifo`. SQS names are at most 80 characters.
 SQS_ARN: Final = r"^arn:aws[a-z-]*:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,80}$"
 
-_CONFIG: Final = ConfigDict(
-    frozen=True, extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=True
-)
 
-
-class FilterCondition(BaseModel):
+class FilterCondition(FileModel):
     """One SNS string condition: exactly one operator."""
-
-    model_config = _CONFIG
 
     prefix: str | None = None
     suffix: str | None = None
@@ -61,9 +56,7 @@ def _few_combinations(policy: FilterPolicy) -> FilterPolicy:
     return policy
 
 
-class _Subscription(BaseModel):
-    model_config = _CONFIG
-
+class _Subscription(FileModel):
     filter_policy: Annotated[
         FilterPolicy | None,
         Field(min_length=1, description="Only events whose attributes match; left out: all."),
