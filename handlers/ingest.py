@@ -15,7 +15,7 @@ from handlers.adapters import metrics
 from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.domain import access, canonical_json, keys
 from handlers.domain.accept import Accepted, Request, accept
-from handlers.domain.caller import Caller
+from handlers.domain.caller import Caller, OperationSettings
 from handlers.domain.errors import (
     InvalidBody,
     KeyReused,
@@ -23,7 +23,6 @@ from handlers.domain.errors import (
     RequestInProgress,
     RequestRefused,
 )
-from handlers.domain.operation import OperationSettings
 from handlers.operations import BY_RESOURCE
 from handlers.settings import IngestSettings
 

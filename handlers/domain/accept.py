@@ -15,7 +15,8 @@ from handlers.domain.protocol import Claim, InProgress, Lapsed, Mismatch, Replay
 from handlers.domain.receipt import Outbox, Receipt, Status, StoredResponse, purge_at
 
 if TYPE_CHECKING:
-    from handlers.domain.operation import AcceptOperation, Document, OperationSettings
+    from handlers.domain.caller import OperationSettings
+    from handlers.domain.operation import AcceptOperation, Document
     from handlers.domain.ports import ReceiptStore
 
 # The contract's limit for an event (DESIGN section 4), below the 256 KiB that SNS takes with its attributes.

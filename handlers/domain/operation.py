@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from handlers.domain.caller import KeySource
     from handlers.domain.canonical_json import JsonValue
 
 Document: TypeAlias = "dict[str, JsonValue]"
-KeySource: TypeAlias = Literal["header", "header-or-body"]
 
 
 class Schema(Protocol):
@@ -48,16 +48,3 @@ class AcceptOperation:
     answered: tuple[str, ...] = field(default=())
     key_source: KeySource = "header"
     window_seconds: int = 24 * 60 * 60
-
-
-@dataclass(frozen=True)
-class OperationSettings:
-    """A tenant's own settings of one operation, defaults filled in.
-
-    Attributes:
-        window_seconds: the length of the window, 1 or more.
-        key_source: ``header`` (required) or ``header-or-body`` (else the body's hash).
-    """
-
-    window_seconds: int
-    key_source: KeySource

@@ -1,0 +1,54 @@
+"""The stores that the contract suite runs over: the fake, moto, and (marked `platform`) the local AWS."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from typing import TYPE_CHECKING
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from handlers.adapters.receipts import DynamoDbReceipts
+from tests.fakes.receipts import InMemoryReceipts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from handlers.domain.ports import ReceiptStore
+
+_NUMBERS = itertools.count()
+
+
+def _fresh_table(client: DynamoDBClient) -> DynamoDbReceipts:
+    name = f"receipts-{next(_NUMBERS)}-{uuid.uuid4().hex[:8]}"
+    client.create_table(
+        TableName=name,
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    return DynamoDbReceipts(name, client)
+
+
+@pytest.fixture(params=["fake", "moto", pytest.param("local-aws", marks=pytest.mark.platform)])
+def make_store(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReceiptStore]]:
+    """Makes empty stores of one kind."""
+    if request.param == "fake":
+        yield InMemoryReceipts
+    elif request.param == "moto":
+        with mock_aws():
+            client = boto3.client("dynamodb", region_name="us-east-1")
+            yield lambda: _fresh_table(client)
+    else:
+        client = request.getfixturevalue("platform").client("dynamodb")
+        yield lambda: _fresh_table(client)
+
+
+@pytest.fixture
+def store(make_store: Callable[[], ReceiptStore]) -> ReceiptStore:
+    """One empty store."""
+    return make_store()

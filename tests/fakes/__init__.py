@@ -1,0 +1,1 @@
+"""Fakes, each proved equal to the real thing by tests/contract."""
