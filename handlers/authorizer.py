@@ -1,4 +1,4 @@
-"""`authorizer`: from an API key to a tenant, and to what the key may call. One read per key and cache time."""
+"""`authorizer`: from an API key to its tenant and what it may call. One read per key and cache time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Registry(Protocol):
 
 
 class UnauthorizedError(Exception):
-    """There is no one key to judge. API Gateway answers 401 when, and only when, the message is exactly this."""
+    """There is no one key to judge. The gateway answers 401 only when the message is exactly this."""
 
     def __init__(self) -> None:
         super().__init__("Unauthorized")
@@ -73,7 +73,7 @@ def authorize(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str,
     try:
         entry = dependencies.registry.find(api_key)
     except OncewardError as error:
-        dependencies.logger.error("failed", outcome="failed", reason=str(error))
+        dependencies.logger.exception("failed", outcome="failed", reason=str(error))
         raise
     if entry is None:
         dependencies.logger.info("unknown_key", outcome="unknown_key")

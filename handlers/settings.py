@@ -74,19 +74,27 @@ class DispatchSettings:
 
     Attributes:
         topic_arn_prefix: a tenant's topic ARN less the tenant id.
+        stream_honours_partial_failures: whether the stream's mapping acts on `batchItemFailures`. Where it
+            does not (the local AWS), a reported failure would be taken for success and lost.
     """
 
     stage: str
     records_table: str
     topic_arn_prefix: str
     retry_queue_url: str
+    stream_honours_partial_failures: bool
 
     @classmethod
     def from_environment(cls) -> DispatchSettings:
-        """Read STAGE, RECORDS_TABLE, TOPIC_ARN_PREFIX and RETRY_QUEUE_URL; raises MissingSettingError."""
+        """Read STAGE, RECORDS_TABLE, TOPIC_ARN_PREFIX, RETRY_QUEUE_URL and STREAM_PARTIAL_FAILURES.
+
+        The last is `honoured` where the mapping honours them; unset is safe anywhere: the whole batch is
+        retried, which costs repeated deliveries and loses nothing. Raises MissingSettingError.
+        """
         return cls(
             _variable("STAGE"),
             _variable("RECORDS_TABLE"),
             _variable("TOPIC_ARN_PREFIX"),
             _variable("RETRY_QUEUE_URL"),
+            os.environ.get("STREAM_PARTIAL_FAILURES") == "honoured",
         )
