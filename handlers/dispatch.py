@@ -184,7 +184,7 @@ class _Trace:
     ) -> None:
         logger = self._dependencies.logger
         log = logger.info if outcome == "dispatched" else logger.error
-        said = {
+        said: dict[str, str | int] = {
             "outcome": outcome,
             "tenant": self._tenant_id,
             "operation": self._operation,
