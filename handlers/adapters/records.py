@@ -51,8 +51,8 @@ class DynamoDbRecords:
             # the records did not make; the stream keeps them for a day.
             raise Unavailable(_SERVICE, error.reason) from error
 
-    def document(self, tenant_id: str, record_id: str) -> str | None:
-        """The record's JSON text as it was accepted, or None when this tenant has no such record.
+    def document(self, tenant_id: str, operation: str, record_id: str) -> str | None:
+        """The record's JSON text as it was accepted, or None when this tenant's operation has no such record.
 
         Raises:
             Unavailable, Refused: the table cannot be read.
@@ -64,10 +64,11 @@ class DynamoDbRecords:
                 Key={"pk": {"S": partition_key(tenant_id, record_id)}},
                 # The caller may have its 201 in hand: a replica that lags would say that it was nothing.
                 ConsistentRead=True,
-                ProjectionExpression="document",
+                ProjectionExpression="document, operation",
             )
         item = answer.get("Item")
-        if item is None:
+        # All operations share the table, and a key that may read the one may not read the other.
+        if item is None or item.get("operation") != {"S": operation}:
             return None
         if "S" not in item.get("document", {}):
             raise CorruptItem("an item of the records table has no document")
