@@ -1,0 +1,164 @@
+"""The checker's rules for what follows from a receipt: its record, its event, and whose they are. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from loadtest.stored import document_hash
+from loadtest.verdict import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from loadtest.answers import Answers
+    from loadtest.history import Attempt
+    from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
+    from loadtest.verdict import Violations
+
+
+class Effects:
+    """Compares records, events and reads with the receipts that must explain them."""
+
+    def __init__(
+        self,
+        answers: Answers,
+        receipts: dict[str, StoredReceipt],
+        ids: dict[str, set[str]],
+        found: Violations,
+    ) -> None:
+        """`ids` maps each pair of tenant and key to the record ids known of it; this adds those it finds."""
+        self._answers = answers
+        self._receipts = receipts
+        self._ids = ids
+        self._found = found
+        self._by_record = {one.record_id: one for one in receipts.values() if one.record_id}
+        self._by_event = {one.event_id: one for one in receipts.values() if one.event_id}
+        self._senders: dict[tuple[str, str], str] = {
+            (heard.tenant, body): pk for pk, heard in answers.by_pk.items() for body in heard.sent
+        }
+        self._sent_by_anyone = {body for _, body in self._senders}
+
+    def check(self, records: Iterable[StoredRecord], events: Iterable[AuditEvent] | None) -> None:
+        """Check everything; fills in how many records and events there were."""
+        for receipt in self._receipts.values():
+            self._check_receipt(receipt)
+        recorded = {self._check_record(record) for record in records}
+        published = None if events is None else {self._check_event(event) for event in events}
+        for receipt in self._receipts.values():
+            if not receipt.completed:
+                continue
+            if receipt.record_id not in recorded:
+                self._broken(Kind.LOST_RECORD, receipt.pk, f"no record {receipt.record_id}")
+            if published is not None and receipt.event_id not in published:
+                self._broken(
+                    Kind.LOST_EVENT, receipt.pk, f"event {receipt.event_id} never reached the audit queue"
+                )
+        for attempt in self._answers.reads:
+            self._check_read(attempt)
+        self._answers.counts.records = len(recorded)
+        self._answers.counts.events = len(published or ())
+
+    def _check_receipt(self, receipt: StoredReceipt) -> None:
+        tenant = receipt.pk.partition("#")[0]
+        if receipt.tenant_id != tenant:
+            self._broken(
+                Kind.CROSS_TENANT, receipt.pk, f"the receipt says that its tenant is {receipt.tenant_id}"
+            )
+        if receipt.pk in self._answers.by_pk:
+            return
+        others = sorted(h.tenant for h in self._answers.by_pk.values() if h.key == receipt.key)
+        if others:
+            self._broken(Kind.CROSS_TENANT, receipt.pk, f"only {', '.join(others)} sent this key")
+        else:
+            self._broken(Kind.ORPHAN_RECEIPT, receipt.pk, "nobody sent this key")
+
+    def _check_record(self, record: StoredRecord) -> str:
+        """Judge one record; its id."""
+        tenant, _, record_id = record.pk.partition("#")
+        receipt = self._by_record.get(record_id)
+        if receipt is None:
+            self._explain(
+                tenant, record.lead_hash, f"record {record_id}", Kind.SECOND_RECORD, Kind.ORPHAN_RECORD
+            )
+            self._note_id(tenant, record.lead_hash, record_id)
+        elif receipt.pk.partition("#")[0] != tenant:
+            detail = f"its record {record_id} stands under tenant {tenant}"
+            self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
+            return ""  # where it belongs, it is missing
+        elif record.tenant_id != tenant or record.record_id != record_id:
+            detail = f"record {record.pk} says that it is {record.tenant_id}'s {record.record_id}"
+            self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
+        elif record.event_id != receipt.event_id:
+            detail = f"record {record_id} has event {record.event_id}, the receipt {receipt.event_id}"
+            self._broken(Kind.SECOND_EVENT, receipt.pk, detail)
+        elif record.document != receipt.document:
+            self._broken(
+                Kind.WRONG_CONTENT, receipt.pk, f"record {record_id} is not the document of the receipt"
+            )
+        return record_id
+
+    def _check_event(self, event: AuditEvent) -> str:
+        """Judge one delivery; its id. The same id again is a redelivery, and allowed."""
+        receipt = self._by_event.get(event.event_id)
+        tenant = event.queue_tenant
+        if receipt is None:
+            self._explain(
+                tenant, event.lead_hash, f"event {event.event_id}", Kind.SECOND_EVENT, Kind.ORPHAN_EVENT
+            )
+            return event.event_id
+        owner = receipt.pk.partition("#")[0]
+        if not owner == tenant == event.tenant_attribute == event.source.rpartition("/")[2]:
+            detail = (
+                f"event {event.event_id} of {owner} was in the queue of {tenant}, "
+                f"with source {event.source} and tenantId {event.tenant_attribute}"
+            )
+            self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
+        if owner != tenant:
+            return ""  # where it belongs, it is missing
+        if event.event_attribute != event.event_id or event.subject != receipt.record_id:
+            detail = f"event {event.event_id} has eventId {event.event_attribute}, subject {event.subject}"
+            self._broken(Kind.WRONG_CONTENT, receipt.pk, detail)
+        if event.data_hash is None or event.data_hash != document_hash(receipt.document):
+            self._broken(
+                Kind.WRONG_CONTENT, receipt.pk, f"event {event.event_id}: its data is not the document"
+            )
+        return event.event_id
+
+    def _check_read(self, attempt: Attempt) -> None:
+        """A tenant reads its own lead, byte for byte, and nobody else's."""
+        receipt = self._by_record.get(attempt.body_hash)
+        if receipt is None or attempt.status is None or attempt.status >= 500:
+            return
+        if receipt.pk.partition("#")[0] != attempt.tenant:
+            if attempt.status != 404:
+                detail = (
+                    f"{attempt.tenant} asked for lead {attempt.body_hash} and was answered {attempt.status}"
+                )
+                self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
+        elif attempt.status != 200:
+            detail = f"its tenant reads lead {attempt.body_hash} and is answered {attempt.status}"
+            self._broken(Kind.LOST_RECORD, receipt.pk, detail)
+        elif attempt.response_body != receipt.document:
+            self._broken(Kind.WRONG_CONTENT, receipt.pk, f"lead {attempt.body_hash} is read with other bytes")
+
+    def _explain(self, tenant: str, lead_hash: str | None, what: str, second: Kind, orphan: Kind) -> None:
+        """Name the key of a record or event that no receipt names, by the lead that is in it."""
+        pk = self._senders.get((tenant, lead_hash or ""))
+        if pk is None:
+            foreign = lead_hash in self._sent_by_anyone
+            kind = Kind.CROSS_TENANT if foreign else orphan
+            why = "holds a lead that only another tenant sent" if foreign else "holds a lead that nobody sent"
+            self._found.add(kind, tenant, "", f"{what} {why}")
+        elif pk in self._receipts:
+            self._broken(second, pk, f"{what} besides that of the receipt")
+        else:
+            self._broken(orphan, pk, f"{what}, but there is no receipt")
+
+    def _note_id(self, tenant: str, lead_hash: str | None, record_id: str) -> None:
+        pk = self._senders.get((tenant, lead_hash or ""))
+        if pk is not None:
+            self._ids.setdefault(pk, set()).add(record_id)
+
+    def _broken(self, kind: Kind, pk: str, detail: str) -> None:
+        tenant, _, key = pk.partition("#")
+        self._found.add(kind, tenant, key, detail)

@@ -1,0 +1,203 @@
+"""The history of a storm: one JSON line for every attempt, so that a checker can judge the run afterwards.
+
+A line never holds an API key or the body that was sent: only its hash, which is what the checker needs.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import rfc8785
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import TextIO
+
+# The headers that a replay must repeat (DESIGN section 2, guarantee 3), in lower case.
+REPLAYED_HEADERS = ("content-type", "etag", "location")
+# The header that marks an answer as a replay (DESIGN section 2).
+REPLAY_MARK = "idempotent-replayed"
+
+LEADS = "leads"
+LEADS_READ = "leads:read"
+
+# A storm's own 2xx answers are some 250 bytes. A longer body is kept as its hash alone, so that an answer
+# gone wrong cannot fill the disk.
+_KEPT_BODY_BYTES = 4096
+
+
+class Outcome(Enum):
+    """What the client knows of its attempt."""
+
+    OK = "ok"  # an answer came, whatever its status
+    FAIL = "fail"  # the request certainly did not reach the server
+    UNKNOWN = "unknown"  # it was sent and no answer came: it may have taken effect
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt of one client.
+
+    Attributes:
+        attempt_id: unique in the run.
+        tenant: whose API key was used.
+        key: the `Idempotency-Key` sent, or None when the request carried none.
+        operation: ``leads`` (a POST) or ``leads:read`` (a GET of one lead).
+        scenario: of the plan, such as ``duplicate``.
+        body_hash: SHA-256 (hex) of the canonical JSON that was sent; for a read, the id asked for.
+        intended_start_ms: when the plan wanted it sent; latency is measured from here. ms since the epoch.
+        start_ms: when it was sent. end_ms: when the answer was whole, or the client gave up.
+        status: the HTTP status; None without an answer.
+        response_hash: SHA-256 (hex) of the answer's bytes; None without an answer.
+        response_body: the answer's text when it is a lead's, else None.
+        headers: those of `REPLAYED_HEADERS` that the answer has, names in lower case.
+        replayed: the answer carries `Idempotent-Replayed: true`.
+        correlation_id: the `X-Correlation-Id` answered; None when there was none.
+    """
+
+    attempt_id: str
+    tenant: str
+    key: str | None
+    operation: str
+    scenario: str
+    body_hash: str
+    intended_start_ms: float
+    start_ms: float
+    end_ms: float
+    outcome: Outcome
+    status: int | None = None
+    response_hash: str | None = None
+    response_body: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    replayed: bool = False
+    correlation_id: str | None = None
+
+    @property
+    def latency_ms(self) -> float:
+        """Milliseconds from the intended start to the end."""
+        return self.end_ms - self.intended_start_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What of an HTTP answer goes into the history."""
+
+    status: int
+    response_hash: str
+    response_body: str | None
+    headers: tuple[tuple[str, str], ...]
+    replayed: bool
+    correlation_id: str | None
+
+
+def answer(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
+    """Reduce an HTTP answer to what the checker compares. `headers` may have names in any case."""
+    lowered = {name.lower(): value for name, value in headers.items()}
+    is_lead = 200 <= status < 300 and len(body) <= _KEPT_BODY_BYTES
+    return Answer(
+        status=status,
+        response_hash=sha256(body).hexdigest(),
+        response_body=body.decode("utf-8", "backslashreplace") if is_lead else None,
+        headers=tuple((name, lowered[name]) for name in REPLAYED_HEADERS if name in lowered),
+        replayed=lowered.get(REPLAY_MARK, "").lower() == "true",
+        correlation_id=lowered.get("x-correlation-id"),
+    )
+
+
+def hash_of(body: object) -> str | None:
+    """SHA-256 (hex) of the canonical JSON (RFC 8785) of a parsed body.
+
+    This is the storm's own reading of the contract: it shares no code with the platform that it checks.
+    None when the value has no canonical form in RFC 8785 (an integer beyond 2^53), which no storm sends.
+    """
+    try:
+        return sha256(rfc8785.dumps(body)).hexdigest()  # type: ignore[arg-type]
+    except rfc8785.CanonicalizationError:
+        return None
+
+
+class HistoryWriter:
+    """Appends attempts to one file; each worker process has its own file.
+
+    A line is one `write` to a line-buffered file. gevent switches greenlets only where it waits, and a
+    write to a regular file does not, so lines of different users never mix; and a killed worker loses none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file: TextIO = path.open("a", encoding="utf-8", buffering=1)
+
+    def append(self, attempt: Attempt) -> None:
+        """Write one line."""
+        self._file.write(json.dumps(_to_json(attempt), separators=(",", ":")) + "\n")
+
+    def close(self) -> None:
+        """Close the file; appending afterwards raises ValueError."""
+        self._file.close()
+
+
+def read(directory: Path) -> Iterator[Attempt]:
+    """Yield every attempt of a run, file by file, without holding them all.
+
+    Raises:
+        ValueError: a line is not an attempt (names the file and the line). A last line without its end
+            was cut off with its worker, and is skipped.
+    """
+    for path in sorted(directory.glob("history-*.jsonl")):
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.endswith("\n"):
+                    yield _parse(line, f"{path.name}:{number}")
+
+
+def _parse(line: str, place: str) -> Attempt:
+    try:
+        return _from_json(json.loads(line))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{place}: not an attempt: {type(error).__name__}: {error}") from error
+
+
+def _to_json(attempt: Attempt) -> dict[str, object]:
+    return {
+        "attemptId": attempt.attempt_id,
+        "tenant": attempt.tenant,
+        "key": attempt.key,
+        "operation": attempt.operation,
+        "scenario": attempt.scenario,
+        "bodyHash": attempt.body_hash,
+        "intendedStartMs": round(attempt.intended_start_ms, 1),
+        "startMs": round(attempt.start_ms, 1),
+        "endMs": round(attempt.end_ms, 1),
+        "outcome": attempt.outcome.value,
+        "status": attempt.status,
+        "responseHash": attempt.response_hash,
+        "responseBody": attempt.response_body,
+        "headers": dict(attempt.headers),
+        "replayed": attempt.replayed,
+        "correlationId": attempt.correlation_id,
+    }
+
+
+def _from_json(line: dict[str, Any]) -> Attempt:
+    return Attempt(
+        attempt_id=line["attemptId"],
+        tenant=line["tenant"],
+        key=line["key"],
+        operation=line["operation"],
+        scenario=line["scenario"],
+        body_hash=line["bodyHash"],
+        intended_start_ms=float(line["intendedStartMs"]),
+        start_ms=float(line["startMs"]),
+        end_ms=float(line["endMs"]),
+        outcome=Outcome(line["outcome"]),
+        status=line["status"],
+        response_hash=line["responseHash"],
+        response_body=line["responseBody"],
+        headers=tuple(sorted(line["headers"].items())),
+        replayed=bool(line["replayed"]),
+        correlation_id=line["correlationId"],
+    )

@@ -1,0 +1,86 @@
+"""What Locust loads: wires the storm's user and shape to Locust's events.
+
+`onceward storm` starts this with the right options. By hand, for workers on other machines (copy the run's
+directory there first, and its history files back afterwards):
+
+    locust -f loadtest/locustfile.py --worker --master-host HOST --run-dir DIR
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gevent
+from locust import events
+from locust.runners import LocalRunner, MasterRunner, WorkerRunner
+
+from loadtest import target
+from loadtest.run import RunDirectory
+from loadtest.users import StormShape, StormUser
+from loadtest.worker import StormWorker
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+__all__ = ["StormShape", "StormUser"]
+
+_ROOT = Path(__file__).resolve().parents[1]
+_SHARE_DONE = "onceward_share_done"
+
+
+@events.init_command_line_parser.add_listener  # type: ignore[untyped-decorator]
+def _add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--run-dir", type=Path, help="the directory of the run, with its run.json")
+    parser.add_argument(
+        "--home", type=Path, default=_ROOT / ".onceward", help="the local platform's directory (stage local)"
+    )
+
+
+@events.init.add_listener  # type: ignore[untyped-decorator]
+def _prepare(environment: Any, runner: Any, **_: object) -> None:  # noqa: ANN401 - locust has no types
+    """Read the run's settings; a process that sends (not the master) finds its target too."""
+    options = environment.parsed_options
+    if options.run_dir is None:
+        raise SystemExit("--run-dir is missing: `onceward storm` makes the directory")
+    directory = RunDirectory(options.run_dir)
+    settings = directory.settings()
+    StormShape.users, StormShape.shares = settings.users, settings.shares
+    if isinstance(runner, MasterRunner):
+        runner.register_message(_SHARE_DONE, lambda msg, **_: StormShape.done.add(msg.data["share"]))
+        environment.events.worker_disconnect.add_listener(_count_lost)
+        return
+    found = target.load(settings.stage, options.home, _ROOT)
+    tenants = {one.tenant_id: one for one in target.choose(found, settings.tenants)}
+    StormUser.host = found.api_url
+    environment.events.test_start.add_listener(lambda **_: _begin(environment, directory, tenants))
+
+
+def _begin(environment: Any, directory: RunDirectory, tenants: dict[str, target.TargetTenant]) -> None:  # noqa: ANN401
+    """Open this process's share (its number is known only now), warm up, and start the clock."""
+    runner = environment.runner
+    share = runner.worker_index if isinstance(runner, WorkerRunner) else 0
+    worker = StormWorker(directory, tenants, share)
+    StormUser.worker = worker
+    environment.events.quitting.add_listener(lambda **_: worker.close())
+
+    def done() -> None:
+        if isinstance(runner, LocalRunner):
+            StormShape.done.add(share)
+        else:
+            runner.send_message(_SHARE_DONE, {"share": share})
+
+    def warm_up_and_start() -> None:
+        client = StormUser(environment)
+        client.on_start()
+        for step in worker.warm_up:
+            client.perform(step, worker.now_ms())
+        worker.start_clock(done)
+
+    gevent.spawn(warm_up_and_start)
+
+
+def _count_lost(client_id: str, **_: object) -> None:
+    """A worker that is gone will not report its share: the run ends without it, and the checker says so."""
+    del client_id
+    StormShape.lost_workers += 1

@@ -1,0 +1,112 @@
+"""A run of the storm: its settings and the directory that holds everything about it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """Everything that decides what a storm sends; the same settings make the same plan. Holds no secret.
+
+    Attributes:
+        run_id: starts every idempotency key of the run, so that its writes can be told from all others.
+        stage: the Onceward stage that is stormed.
+        seed: of the plan's randomness.
+        requests: how many attempts in all.
+        keys: how many idempotency keys in all (a key used by three tenants is one).
+        tenants: ids, in order.
+        rate: intended requests a second, over all workers.
+        burst: how many clients send one key at the same moment.
+        users: Locust users over all workers.
+        workers: Locust worker processes; 0 means that one process does everything.
+    """
+
+    run_id: str
+    stage: str
+    seed: int
+    requests: int
+    keys: int
+    tenants: tuple[str, ...]
+    rate: float
+    burst: int
+    users: int
+    workers: int = 0
+
+    @property
+    def key_prefix(self) -> str:
+        """What every idempotency key of this run starts with."""
+        return f"storm-{self.run_id}-"
+
+    @property
+    def shares(self) -> int:
+        """Into how many parts the plan is dealt."""
+        return max(1, self.workers)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """Parse the content of `run.json`. Raises TypeError or KeyError on a missing or unknown name."""
+        return cls(**{**values, "tenants": tuple(values["tenants"])})
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """The files of one run."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: Path, settings: RunSettings) -> Self:
+        """Make the directory and write `run.json`.
+
+        Raises:
+            FileExistsError: there is a run there already (two histories in one place prove nothing).
+        """
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (path / "run.json").open("x", encoding="utf-8") as file:
+            json.dump(asdict(settings), file, indent=2)
+        return cls(path)
+
+    def settings(self) -> RunSettings:
+        """Read `run.json`.
+
+        Raises:
+            ValueError: there is none, or it is not a run's (names the file).
+        """
+        file = self.path / "run.json"
+        try:
+            return RunSettings.from_json(json.loads(file.read_text(encoding="utf-8")))
+        except FileNotFoundError as error:
+            raise ValueError(f"{file}: no such file: is this the directory of a run?") from error
+        except (TypeError, KeyError, ValueError) as error:
+            raise ValueError(f"{file}: not a run's settings: {error}") from error
+
+    def history(self, share: int) -> Path:
+        """The history file of one worker."""
+        return self.path / f"history-{share}.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """What was taken off the audit queues: a queue can be drained only once."""
+        return self.path / "events.jsonl"
+
+    @property
+    def log(self) -> Path:
+        """What the Locust processes said."""
+        return self.path / "locust.log"
+
+    @property
+    def verdict(self) -> Path:
+        """The verdict as JSON."""
+        return self.path / "verdict.json"
+
+    @property
+    def report(self) -> Path:
+        """The report for people."""
+        return self.path / "report.html"

@@ -1,0 +1,141 @@
+"""The Locust user of the storm and the shape that ends it.
+
+Users speak HTTP only. boto3 in a gevent user hangs (locust issue 2637): AWS is read when the run is over.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gevent
+import gevent.pool
+from geventhttpclient.client import HTTPClientPool
+from locust import FastHttpUser, LoadTestShape, task
+from locust.exception import StopUser
+
+from loadtest.dropping import send_and_drop
+from loadtest.history import Outcome, answer
+
+if TYPE_CHECKING:
+    from loadtest.plan import PlannedRequest, Scenario, Step
+    from loadtest.worker import StormWorker
+
+# The longest that API Gateway waits for a function is 29 s; an answer later than this will not come.
+_ANSWER_SECONDS = 35.0
+_CONNECT_SECONDS = 10.0
+# Most connections of one process; beyond it requests would queue in the client.
+_MOST_CONNECTIONS = 512
+
+_PATH = "/v1/leads"
+# Answers that the storm provokes on purpose: in Locust's own statistics they are no failures.
+_PROVOKED = frozenset({HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY})
+
+
+class StormUser(FastHttpUser):  # type: ignore[misc]  # locust ships no complete types
+    """Takes one step of the plan after another, at its time."""
+
+    worker: ClassVar[StormWorker]
+    insecure = False  # Locust's default accepts any certificate
+    network_timeout = _ANSWER_SECONDS
+    connection_timeout = _CONNECT_SECONDS
+    client_pool = HTTPClientPool(
+        concurrency=_MOST_CONNECTIONS,
+        network_timeout=_ANSWER_SECONDS,
+        connection_timeout=_CONNECT_SECONDS,
+    )
+
+    def on_start(self) -> None:
+        """Take redirects as the answers that they are: a followed one would turn a POST into a GET."""
+        self.client.client.redirect_response_codes = frozenset()
+
+    @task
+    def take_step(self) -> None:
+        """Wait for the start of the next step, and do it."""
+        self.worker.ready.wait()
+        step = self.worker.next_step()
+        if step is None:
+            raise StopUser
+        intended_ms = self.worker.intended_ms(step)
+        gevent.sleep(max(0.0, intended_ms - self.worker.now_ms()) / 1000)
+        try:
+            self.perform(step, intended_ms)
+        finally:
+            self.worker.finished()
+
+    def perform(self, step: Step, intended_ms: float) -> None:
+        """Send the requests of a step: all at once, or one after the other."""
+        if not step.together:
+            for request in step.requests:
+                self.send(request, step.scenario, intended_ms)
+                # A retry is meant to start when its client gives up on the attempt before it.
+                intended_ms = self.worker.now_ms()
+            return
+        with self.worker.burst_gate:
+            clients = gevent.pool.Group()
+            for request in step.requests:
+                # None runs before this greenlet waits in `join`: they all start in one turn of the loop.
+                clients.spawn(self.send, request, step.scenario, intended_ms)
+            clients.join(raise_error=True)
+
+    def send(self, request: PlannedRequest, scenario: Scenario, intended_ms: float) -> None:
+        """One attempt: send, wait or hang up, and write it down."""
+        attempt_id = self.worker.attempt_id()
+        headers, body = self.worker.headers(request, attempt_id), self.worker.body(request)
+        times = (intended_ms, self.worker.now_ms())
+        name = f"{_PATH} {scenario.value}"
+        if request.drop_after_ms is not None:
+            outcome = send_and_drop(f"{self.host}{_PATH}", headers, body, request.drop_after_ms)
+            attempt = self.worker.record(attempt_id, request, scenario, times, outcome)
+            self._report_drop(f"{name} (dropped)", attempt.latency_ms, outcome)
+            return
+        with self.client.post(_PATH, data=body, headers=headers, name=name, catch_response=True) as response:
+            got, outcome = None, _outcome_of(response)
+            if outcome is Outcome.OK:
+                got = answer(response.status_code, dict(response.headers.items()), response.content or b"")
+            attempt = self.worker.record(attempt_id, request, scenario, times, outcome, got)
+            # Locust's own figure starts when the request is sent; ours when it was meant to be.
+            response.request_meta["response_time"] = attempt.latency_ms
+            if got and (got.status < HTTPStatus.MULTIPLE_CHOICES or got.status in _PROVOKED):
+                response.success()
+
+    def _report_drop(self, name: str, latency_ms: float, outcome: Outcome) -> None:
+        failure = ConnectionError("no connection") if outcome is Outcome.FAIL else None
+        self.environment.events.request.fire(
+            request_type="POST",
+            name=name,
+            response_time=latency_ms,
+            response_length=0,
+            exception=failure,
+            context={},
+        )
+
+
+def _outcome_of(response: Any) -> Outcome:  # noqa: ANN401 - locust's response types are not annotated
+    """What is known: an answer is OK whatever its status; a refused connection certainly sent nothing."""
+    if response.status_code:
+        return Outcome.OK
+    return (
+        Outcome.FAIL
+        if isinstance(getattr(response, "error", None), ConnectionRefusedError)
+        else Outcome.UNKNOWN
+    )
+
+
+class StormShape(LoadTestShape):  # type: ignore[misc]  # locust ships no complete types
+    """Starts all users at once and ends the test when every share of the plan is done.
+
+    The load itself follows the plan's own clock, not the number of users: that is what makes it open.
+    """
+
+    use_common_options = True
+    users: ClassVar[int] = 1
+    shares: ClassVar[int] = 1
+    done: ClassVar[set[int]] = set()
+    lost_workers: ClassVar[int] = 0
+
+    def tick(self) -> tuple[int, float] | None:
+        """Called once a second: users and their spawn rate, or None to end the test."""
+        if len(self.done) + self.lost_workers >= self.shares:
+            return None
+        return self.users, float(self.users)

@@ -1,0 +1,156 @@
+"""The verdict on a run: what was counted, and every promise that was broken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Kind(Enum):
+    """A promise that can be broken. The value is what reports print."""
+
+    SECOND_WRITE = "second-write"  # two new answers, or two sets of ids, for one key
+    NO_FIRST_ANSWER = "no-first-answer"  # replays only, though no attempt's answer is unknown
+    LOST_WRITE = "lost-write"  # answered 2xx, and there is no receipt
+    LOST_RECORD = "lost-record"  # a receipt without its record
+    LOST_EVENT = "lost-event"  # a receipt without its event
+    SECOND_RECORD = "second-record"  # two records for one key
+    SECOND_EVENT = "second-event"  # two event ids for one key
+    ORPHAN_RECEIPT = "orphan-receipt"  # a receipt of this run for a key that nobody sent
+    ORPHAN_RECORD = "orphan-record"  # a record that no receipt explains
+    ORPHAN_EVENT = "orphan-event"  # an event that no receipt explains
+    UNFINISHED_RECEIPT = "unfinished-receipt"  # answered 2xx, and the receipt is not completed
+    REPLAY_STATUS = "replay-status"  # a replay whose status is not the first answer's
+    REPLAY_BODY = "replay-body"  # a replay whose bytes are not the first answer's
+    REPLAY_HEADERS = "replay-headers"  # a replay whose allow-listed headers are not the first answer's
+    STORED_ANSWER = "stored-answer"  # the receipt holds another answer than was given
+    WRONG_CONTENT = "wrong-content"  # record or event hold something else than the receipt or the request
+    ACCEPTED_MISMATCH = "accepted-mismatch"  # a 2xx to another body than the key was first used for
+    FALSE_MISMATCH = "false-mismatch"  # a 422 to the very body that the key was used for
+    SHARED_ID = "shared-id"  # one record or event id for two keys of one tenant
+    CROSS_TENANT = "cross-tenant"  # one tenant's ids, data or events seen by, or stored under, another
+    MISADDRESSED = "misaddressed"  # an answer with the correlation id of another request
+    UNREADABLE_ANSWER = "unreadable-answer"  # a 2xx without the ids that it must carry
+    UNEXPECTED_ANSWER = "unexpected-answer"  # a status that the contract does not give to this request
+    INCOMPLETE_RUN = "incomplete-run"  # the history has fewer attempts than the plan
+    NOTHING_ACCEPTED = "nothing-accepted"  # a storm without one accepted request proves nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken promise.
+
+    Attributes:
+        kind: which one.
+        tenant, key: where; a derived key (of a request without one) starts with a space; both are '' for
+            what concerns the whole run.
+        detail: what was seen, for people.
+    """
+
+    kind: Kind
+    tenant: str
+    key: str
+    detail: str
+
+    def to_json(self) -> dict[str, str]:
+        """As it stands in `verdict.json`."""
+        return {"kind": self.kind.value, "tenant": self.tenant, "key": self.key, "detail": self.detail}
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was counted in a run.
+
+    Attributes:
+        requests: attempts, warm-up included. keys: different keys sent (one used by three tenants is one;
+            a request without a key counts by its body).
+        tenant_keys: different pairs of tenant and key.
+        writes: receipts; as many as accepted pairs of tenant and key, when all is well.
+        records, events: found; events by different id.
+        created: new 2xx answers. replays: 2xx answers marked as replayed.
+        conflicts: 422 and 409. throttled: 429. server_errors: 5xx. rejected: every other 4xx.
+        unknown: sent, no answer seen. failed: never sent. reads: GET requests.
+        never_accepted: pairs of tenant and key with no receipt, and rightly so.
+    """
+
+    requests: int = 0
+    keys: int = 0
+    tenant_keys: int = 0
+    writes: int = 0
+    records: int = 0
+    events: int = 0
+    created: int = 0
+    replays: int = 0
+    conflicts: int = 0
+    throttled: int = 0
+    server_errors: int = 0
+    rejected: int = 0
+    unknown: int = 0
+    failed: int = 0
+    reads: int = 0
+    never_accepted: int = 0
+
+
+# Kept of each kind, with the key: enough to find the fault, few enough that a platform that breaks every
+# promise cannot fill the memory.
+_KEPT_PER_KIND = 100
+
+
+@dataclass(slots=True)
+class Violations:
+    """Collects violations: counts them all, keeps the first hundred of each kind."""
+
+    kept: list[Violation] = field(default_factory=list)
+    counted: Counter[Kind] = field(default_factory=Counter)
+
+    def add(self, kind: Kind, tenant: str, key: str, detail: str) -> None:
+        """Note one."""
+        self.counted[kind] += 1
+        if self.counted[kind] <= _KEPT_PER_KIND:
+            self.kept.append(Violation(kind, tenant, key, detail))
+
+    @property
+    def total(self) -> int:
+        """How many in all, kept or not."""
+        return self.counted.total()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgement of a run.
+
+    Attributes:
+        counts: what was counted.
+        violations: the kept ones, in the order in which they were found.
+        by_kind: how many of each kind, kept or not.
+        writes_per_key: how many pairs of tenant and key have 0, 1, 2... writes (different event ids seen
+            in answers, receipts, records and events).
+    """
+
+    counts: Counts
+    violations: tuple[Violation, ...]
+    by_kind: dict[str, int]
+    writes_per_key: dict[int, int]
+
+    @property
+    def total(self) -> int:
+        """How many violations in all."""
+        return sum(self.by_kind.values())
+
+    @property
+    def passed(self) -> bool:
+        """No promise was broken."""
+        return self.total == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in `verdict.json`."""
+        return {
+            "passed": self.passed,
+            "counts": asdict(self.counts),
+            "violations": self.total,
+            "byKind": self.by_kind,
+            "writesPerKey": {str(writes): pairs for writes, pairs in sorted(self.writes_per_key.items())},
+            "examples": [violation.to_json() for violation in self.violations],
+        }

@@ -1,0 +1,135 @@
+"""One Locust process's part of a storm: its share of the plan, its clock and its history file."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from typing import TYPE_CHECKING
+
+import gevent.event
+import gevent.lock
+
+from loadtest.history import LEADS, Attempt, HistoryWriter, Outcome
+from loadtest.leads import lead, lead_hash
+from loadtest.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from loadtest.history import Answer
+    from loadtest.plan import PlannedRequest, Scenario, Step
+    from loadtest.run import RunDirectory
+    from loadtest.target import TargetTenant
+
+# From the last warm-up request to the clock's zero: time for every user to be there for the first step.
+_LEAD_IN_MS = 500.0
+
+
+class StormWorker:
+    """Deals this process's steps to its users, in the order of their start, and writes down what came of them.
+
+    Users live in one thread (gevent), and nothing here waits between reading and changing a counter.
+    """
+
+    def __init__(self, directory: RunDirectory, tenants: Mapping[str, TargetTenant], share: int) -> None:
+        """Make the plan and open the history file of share number `share` (from 0)."""
+        self.settings = directory.settings()
+        mine = plan(self.settings).share(share, self.settings.shares)
+        self.share = share
+        self.warm_up = mine.warm_up
+        self.ready = gevent.event.Event()
+        # One burst at a time in a process: bursts on top of each other would measure the client's own queue.
+        self.burst_gate = gevent.lock.BoundedSemaphore(1)
+        self._tenants = tenants
+        self._steps: Iterator[Step] = iter(mine.steps)
+        self._unfinished = len(mine.steps)
+        self._numbers = itertools.count()
+        self._zero_ms = 0.0
+        self._writer = HistoryWriter(directory.history(share))
+        self._epoch_ms = time.time() * 1000 - _monotonic_ms()
+        self._when_done: Callable[[], None] | None = None
+
+    def now_ms(self) -> float:
+        """Milliseconds since the epoch, by a clock that nobody sets while the storm runs."""
+        return self._epoch_ms + _monotonic_ms()
+
+    def start_clock(self, when_done: Callable[[], None]) -> None:
+        """Let the users begin. `when_done` is called once, after the last step of this share."""
+        self._zero_ms = self.now_ms() + _LEAD_IN_MS
+        self._when_done = when_done
+        self.ready.set()
+        if not self._unfinished:
+            when_done()
+
+    def next_step(self) -> Step | None:
+        """The next step of this share; None when all are taken."""
+        return next(self._steps, None)
+
+    def intended_ms(self, step: Step) -> float:
+        """When a step is meant to start, in ms since the epoch."""
+        return self._zero_ms + step.at_ms
+
+    def finished(self) -> None:
+        """A step is done."""
+        self._unfinished -= 1
+        if not self._unfinished and self._when_done:
+            self._when_done()
+
+    def close(self) -> None:
+        """Close the history; what users still send after this is not written down."""
+        self._writer.close()
+
+    def attempt_id(self) -> str:
+        """A new one, unique in the run."""
+        return f"{self.settings.run_id}-{self.share}-{next(self._numbers)}"
+
+    def headers(self, request: PlannedRequest, attempt_id: str) -> dict[str, str]:
+        """The headers of a request, its credential among them."""
+        headers = {
+            "x-api-key": self._tenants[request.tenant].api_key,
+            "Content-Type": "application/json",
+            # The bytes are compared: no coding may come between them and the hash.
+            "Accept-Encoding": "identity",
+            "X-Correlation-Id": attempt_id,
+        }
+        return headers if request.key is None else {**headers, "Idempotency-Key": request.key}
+
+    def body(self, request: PlannedRequest) -> bytes:
+        """The body of a request."""
+        return json.dumps(lead(self.settings, request.subject, request.variant)).encode()
+
+    def record(
+        self,
+        attempt_id: str,
+        request: PlannedRequest,
+        scenario: Scenario,
+        times: tuple[float, float],
+        outcome: Outcome,
+        answer: Answer | None = None,
+    ) -> Attempt:
+        """Write one attempt to the history. `times`: intended start and start; the end is now."""
+        attempt = Attempt(
+            attempt_id=attempt_id,
+            tenant=request.tenant,
+            key=request.key,
+            operation=LEADS,
+            scenario=scenario.value,
+            body_hash=lead_hash(self.settings, request.subject, request.variant),
+            intended_start_ms=times[0],
+            start_ms=times[1],
+            end_ms=self.now_ms(),
+            outcome=outcome,
+            status=answer.status if answer else None,
+            response_hash=answer.response_hash if answer else None,
+            response_body=answer.response_body if answer else None,
+            headers=answer.headers if answer else (),
+            replayed=answer.replayed if answer else False,
+            correlation_id=answer.correlation_id if answer else None,
+        )
+        self._writer.append(attempt)
+        return attempt
+
+
+def _monotonic_ms() -> float:
+    return time.perf_counter() * 1000
