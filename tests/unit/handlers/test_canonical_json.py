@@ -59,7 +59,7 @@ def test_integers_beyond_a_double_keep_every_digit(digits: str) -> None:
 
 def test_member_order_is_by_utf16_code_units() -> None:
     # U+1F600 is above U+FB33 as a code point and below it as UTF-16: RFC 8785 section 3.2.3.
-    assert canonical(parse('{"\\ufb33":1,"\\ud83d\\ude00":2}'.encode())).startswith('{"\U0001f600"'.encode())
+    assert canonical(parse(b'{"\\ufb33":1,"\\ud83d\\ude00":2}')).startswith('{"\U0001f600"'.encode())
 
 
 def test_operation_is_part_of_the_fingerprint() -> None:
