@@ -1,0 +1,85 @@
+"""YAML as tenant files may use it: lines are right, and what hides meaning is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenants.document import parse
+
+
+def test_every_path_knows_its_line() -> None:
+    document = parse("f", "# note\na: 1\nb:\n  - x\n  - c: 2\n    d: [3,\n      4]\n")
+    assert document.data == {"a": 1, "b": ("x", {"c": 2, "d": (3, 4)})}
+    lines = {path: document.line_of(path) for path in [("a",), ("b",), ("b", 1, "d"), ("b", 1, "d", 1)]}
+    assert lines == {("a",): 2, ("b",): 3, ("b", 1, "d"): 6, ("b", 1, "d", 1): 7}
+
+
+def test_a_path_that_is_not_there_gets_the_line_of_its_parent() -> None:
+    document = parse("f", "a: 1\nb:\n  c: 2\n")
+    assert document.line_of(("b", "missing", "deep")) == 2
+    assert document.line_of(("missing",)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("yes", "yes"), ("no", "no"), ("on", "on"), ("true", True), ("False", False), ("~", None)),
+        *(("2024-01-01", "2024-01-01"), ("12", 12), ("0x1F", 31), ("1.5", 1.5), ("1e3", 1000.0)),
+        *(("'12'", "12"), ('"true"', "true"), ("arn:aws:x", "arn:aws:x"), ("010", 10)),
+    ],
+)
+def test_scalars_are_what_yaml_1_2_says(text: str, value: object) -> None:
+    document = parse("f", f"a: {text}\n")
+    assert document.data == {"a": value}
+    assert document.faults == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "field", "rule"),
+    [
+        ("a: 1\nb: 2\na: 3\n", 3, "a", "is there twice (first in line 1)"),
+        ("a:\n  - b: 1\n    b: 2\n", 3, "a[0].b", "is there twice (first in line 2)"),
+        ("a: &x 1\n", 1, "a", "must not use anchors or aliases: write the value out"),
+        (
+            "a: !!python/name:os.system x\n",
+            1,
+            "a",
+            "must not carry a tag (tag:yaml.org,2002:python/name:os.system)",
+        ),
+        ("a: !mine x\n", 1, "a", "must not carry a tag (!mine)"),
+        ("? [a, b]\n: 1\n", 1, "file", "must have plain names"),
+        ("a: [1\nb: 2\n", 2, "yaml", "while parsing a flow sequence, expected ',' or ']', but got ':'"),
+        (
+            "a: 1\n---\nb: 2\n",
+            2,
+            "yaml",
+            "expected a single document in the stream, but found another document",
+        ),
+        (
+            "a:\n\t- b\n",
+            2,
+            "yaml",
+            "while scanning for the next token, found character '\\t' that cannot start",
+        ),
+        ("", 1, "file", "is empty"),
+        ("# only a comment\n", 1, "file", "is empty"),
+        ('a: "\x01"\n', 1, "yaml", "unacceptable character #x0001: special characters are not allowed"),
+        (f"a: {'9' * 5000}\n", 1, "a", "must be a number that can be read"),
+    ],
+)
+def test_what_hides_meaning_is_a_fault_with_its_line(text: str, line: int, field: str, rule: str) -> None:
+    (fault,) = parse("f", text).faults
+    assert (fault.file, fault.line, fault.field) == ("f", line, field)
+    assert fault.rule.startswith(rule)
+
+
+def test_an_alias_that_holds_itself_ends_as_a_fault() -> None:
+    document = parse("f", "a: &x [*x]\nb: *x\n")
+    assert {fault.rule for fault in document.faults} == {
+        "must not use anchors or aliases: write the value out"
+    }
+
+
+def test_all_repeated_names_are_told_not_only_the_first() -> None:
+    document = parse("f", "a: 1\na: 2\nb: 1\nb: 2\n")
+    assert [(fault.line, fault.field) for fault in document.faults] == [(2, "a"), (4, "b")]
