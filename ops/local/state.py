@@ -1,0 +1,137 @@
+"""What the local platform consists of: one entry a resource, kept by URN in a file.
+
+Every change is appended to a journal at once and folded into the state file at the end, so that an
+update that fails, is interrupted or is killed leaves a record of all that it made.
+"""
+
+import json
+import os
+import threading
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ops.local.files import open_private_append, read_json, write_private
+
+SCHEMA = 1
+"""Of the state file; another number is refused rather than misread."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One resource as it was last made."""
+
+    urn: str
+    custom: bool
+    """Made by a provider; False for a component, which only groups others."""
+    id: str = ""
+    """The provider's name for it ('' for a component)."""
+    inputs: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, Any] = field(default_factory=dict)
+    secret_names: tuple[str, ...] = ()
+    """The outputs that are secrets."""
+    dependencies: tuple[str, ...] = ()
+    """URNs that must outlive it: its parent and all it was made from."""
+    protect: bool = False
+    retain: bool = False
+    """Leave the thing alone when the entry goes."""
+
+
+class State:
+    """The entries of one stack. Safe to use from several threads.
+
+    `entries`: those that the program registered last. `condemned`: predecessors of replaced ones, still
+    to be deleted (a list of (urn, entry), since a URN may have several).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._journal = path.with_suffix(".journal")
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self.entries: dict[str, Entry] = {}
+        self.condemned: list[Entry] = []
+        self.outputs: dict[str, Any] = {}
+        self._load()
+
+    def put(self, entry: Entry, *, condemn: Entry | None = None) -> None:
+        """Record that the entry was made or changed, and that its predecessor waits to be deleted."""
+        self._apply_and_note({"put": asdict(entry), "condemn": asdict(condemn) if condemn else None})
+
+    def remove(self, entry: Entry) -> None:
+        """Record that the entry, or that condemned predecessor, was deleted."""
+        self._apply_and_note({"remove": asdict(entry)})
+
+    def rename(self, old_urn: str, entry: Entry) -> None:
+        """Record that the entry is the one known by another URN until now (an alias)."""
+        self._apply_and_note({"rename": old_urn, "put": asdict(entry)})
+
+    def save(self, outputs: dict[str, Any] | None = None) -> None:
+        """Fold the journal into the state file; `outputs` are the stack's, if the update came so far."""
+        with self._lock:
+            if outputs is not None:
+                self.outputs = outputs
+            document = {
+                "schema": SCHEMA,
+                "outputs": self.outputs,
+                "entries": [asdict(entry) for entry in self.entries.values()],
+                "condemned": [asdict(entry) for entry in self.condemned],
+            }
+            write_private(self._path, json.dumps(document, indent=1))
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+            self._journal.unlink(missing_ok=True)
+
+    def changed_at(self) -> float | None:
+        """When a resource was last made, changed or deleted (seconds since the epoch)."""
+        times = [p.stat().st_mtime for p in (self._path, self._journal) if p.exists()]
+        return max(times, default=None)
+
+    def forget(self) -> None:
+        """Drop every entry, and the files."""
+        with self._lock:
+            self.entries, self.condemned, self.outputs = {}, [], {}
+            self._path.unlink(missing_ok=True)
+            self._journal.unlink(missing_ok=True)
+
+    def _load(self) -> None:
+        document = read_json(self._path) or {"schema": SCHEMA}
+        if document["schema"] != SCHEMA:
+            raise ValueError(f"{self._path}: written by another version of Onceward; start afresh")
+        self.entries = {e["urn"]: _entry(e) for e in document.get("entries", [])}
+        self.condemned = [_entry(e) for e in document.get("condemned", [])]
+        self.outputs = document.get("outputs", {})
+        if self._journal.exists():
+            for line in self._journal.read_text(encoding="utf-8").splitlines():
+                try:
+                    note = json.loads(line)
+                except ValueError:
+                    break  # the last line of a killed update: written before the call's answer was used
+                self._apply(note)
+
+    def _apply_and_note(self, note: dict[str, Any]) -> None:
+        with self._lock:
+            self._apply(note)
+            if self._descriptor is None:
+                self._descriptor = open_private_append(self._journal)
+            os.write(self._descriptor, (json.dumps(note) + "\n").encode())
+
+    def _apply(self, note: dict[str, Any]) -> None:
+        if note.get("rename"):
+            self.entries.pop(note["rename"], None)
+        if note.get("put"):
+            self.entries[note["put"]["urn"]] = _entry(note["put"])
+        if note.get("condemn"):
+            self.condemned.append(_entry(note["condemn"]))
+        if note.get("remove"):
+            entry = _entry(note["remove"])
+            if entry in self.condemned:
+                self.condemned.remove(entry)
+            elif self.entries.get(entry.urn) == entry:
+                del self.entries[entry.urn]
+
+
+def _entry(document: dict[str, Any]) -> Entry:
+    lists = {name: tuple(document[name]) for name in ("secret_names", "dependencies")}
+    return Entry(**(document | lists))
