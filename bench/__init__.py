@@ -1,0 +1,1 @@
+"""Measurements against the peer, in one run: `make bench`."""
