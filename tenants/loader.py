@@ -48,11 +48,24 @@ def load_all(directory: Path) -> TenantSet:
     ]
     tiers, known = _read_tiers(directory / TIERS_FILE, faults)
     paths = sorted(path for path in directory.glob("*.yaml") if path.name != TIERS_FILE)
-    read = [_read_tenant(path, tiers, known, faults) for path in paths]
+    read = [_read_tenant(path.stem, _parse_file(path), tiers, known, faults) for path in paths]
     if faults:
         raise TenantFileError(faults)
     tenants = sorted((tenant for tenant in read if tenant is not None), key=lambda tenant: tenant.id)
     return TenantSet(tuple(tenants), tiers)
+
+
+def check_text(path: Path, text: str) -> Tenant:
+    """The tenant that `path` would hold if its content were `text`, judged by the tiers beside it.
+
+    Raises TenantFileError with the faults of the text and of the tiers.
+    """
+    faults: list[Fault] = []
+    tiers, known = _read_tiers(path.parent / TIERS_FILE, faults)
+    tenant = _read_tenant(path.stem, parse(str(path), text), tiers, known, faults)
+    if tenant is None or faults:
+        raise TenantFileError(faults)
+    return tenant
 
 
 def _read_tiers(path: Path, faults: list[Fault]) -> tuple[dict[str, Tier], frozenset[str] | None]:
@@ -73,13 +86,16 @@ def _read_tiers(path: Path, faults: list[Fault]) -> tuple[dict[str, Tier], froze
 
 
 def _read_tenant(
-    path: Path, tiers: Mapping[str, Tier], known: frozenset[str] | None, faults: list[Fault]
+    stem: str,
+    document: Document,
+    tiers: Mapping[str, Tier],
+    known: frozenset[str] | None,
+    faults: list[Fault],
 ) -> Tenant | None:
-    document = _parse_file(path)
     tenant: Tenant | None = None
     try:
         if document.data is not None:
-            context = {"tiers": known, "stem": path.stem}
+            context = {"tiers": known, "stem": stem}
             tenant = Tenant.model_validate(document.data, by_alias=True, by_name=False, context=context)
     except ValidationError as error:
         _note(error, document)

@@ -1,0 +1,83 @@
+"""The commented file that `onceward tenants add` writes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_TEMPLATE: Final = """\
+# yaml-language-server: $schema=./tenant.schema.json
+id: {id} # the file's name without .yaml; names the tenant's topic and keys; never change it
+name: {name}
+tier: {tier} # limits: see tiers.yaml
+status: active # suspended: everything stays, every request is refused (403)
+stages: [{stages}] # where the tenant exists
+
+# At most two. A bare name may do everything. Two at once are a rotation: add the new key, update, move the
+# callers, remove the old key, update. A publishable key, for a public page, is narrowed down:
+#   - name: web
+#     operations: [leads:create] # of leads:create, leads:read, receipts:read
+#     origins: [https://www.example.com]
+keys:
+{keys}
+
+# Who gets the tenant's events: email, https or sqs, each with an optional SNS filter policy on type,
+# tenantId or eventId.
+#   - protocol: https
+#     endpoint: https://hooks.example.com/onceward
+#     filterPolicy: {{ type: [lead.created] }}
+subscriptions: []
+
+operations:
+  leads:
+    windowSeconds: 86400 # how long a key stands for its request: 10 s to 30 days (2592000)
+    keySource: header-or-body # header: a request without an Idempotency-Key is refused (400)
+    # bodyLimitBytes: 16384 # lower than the tier's limit
+
+# An alarm rings when at least `threshold` were counted within `minutes`.
+alarms:
+  enabled: true
+  failedRequests: {{ threshold: 5, minutes: 5 }}
+  failedDeliveries: {{ threshold: 1, minutes: 5 }}
+
+dashboard: {dashboard} # dedicated, or shared: no dashboard of its own, the economical choice
+encryption: platform # or {{ kmsKeyArn: "arn:aws:kms:..." }}: a key of the tenant's own for its topic
+synthetic: {synthetic} # true: made for storms, no real traffic
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTenant:
+    """What `add` was told; it is checked as a file, not here."""
+
+    id: str
+    name: str
+    tier: str
+    stages: Sequence[str]
+    keys: Sequence[str]
+    dashboard: str
+    synthetic: bool
+
+
+def render(new: NewTenant) -> str:
+    """The text of the tenant's file; whatever the values are, it is YAML that says exactly them."""
+    return _TEMPLATE.format(
+        id=_scalar(new.id),
+        name=_scalar(new.name),
+        tier=_scalar(new.tier),
+        stages=", ".join(_scalar(stage) for stage in new.stages),
+        keys="\n".join(f"  - {_scalar(key)}" for key in new.keys) or "  []",
+        dashboard=_scalar(new.dashboard),
+        synthetic=str(new.synthetic).lower(),
+    )
+
+
+def _scalar(text: str) -> str:
+    """`text` plain where that is safe, else quoted (JSON's strings are YAML's)."""
+    words = text.split(" ")
+    plain = text.isascii() and all(word.replace("-", "").isalnum() and word[0].isalpha() for word in words)
+    return text if plain and text.lower() not in _YAML_WORDS else json.dumps(text, ensure_ascii=False)
+
+
+# What YAML 1.1 or 1.2 would read as something other than text.
+_YAML_WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
