@@ -81,7 +81,7 @@ def ingest_at_the_wire(emulator_url: tuple[str, str, str]) -> Iterator[Tapped]:
 def lead_of(size: int) -> dict[str, object]:
     """A lead whose body has `size` bytes as JSON."""
     padding = size - len(json.dumps(LEAD | {"message": ""}))
-    return LEAD | {"message": "m" * padding}
+    return {**LEAD, "message": "m" * padding}
 
 
 def test_a_fresh_lead_is_one_put_and_a_duplicate_is_one_put_and_none_is_a_read(
