@@ -38,7 +38,7 @@ class Tapped:
         self.units: list[float] = []
         self.client = client
         self.table = make_table(client, "pk")
-        client.meta.events.register("provide-client-params.dynamodb.PutItem", self._ask_for_units)
+        client.meta.events.register("before-parameter-build.dynamodb.PutItem", self._ask_for_units)
         client.meta.events.register("after-call.dynamodb.PutItem", self._note_units)
         self._dependencies = Dependencies(
             settings=IngestSettings(stage="local", receipts_table=self.table, cors_origins=()),
@@ -55,8 +55,8 @@ class Tapped:
             lead_event(body, headers={"idempotency-key": [key]}, arrival_ms=now), self._dependencies
         )
 
-    def _ask_for_units(self, params: dict[str, Any], **_: object) -> dict[str, Any]:
-        return params | {"ReturnConsumedCapacity": "TOTAL"}
+    def _ask_for_units(self, params: dict[str, Any], **_: object) -> None:
+        params["ReturnConsumedCapacity"] = "TOTAL"
 
     def _note_units(self, parsed: dict[str, Any], **_: object) -> None:
         if "ConsumedCapacity" in parsed:
