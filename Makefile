@@ -66,7 +66,12 @@ check: setup ## format, lint, types, import contracts, the repository's own rule
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/onceward tenants schema --check
 	$(BIN)/python -m pytest -q -n 0 tests/unit/test_repository.py
+
+.PHONY: bench
+bench: setup ## measure requests and times of the write path, ours beside the peer's
+	@$(BIN)/python -m bench
 
 .PHONY: format
 format: setup ## put the code into the format that check asks for
@@ -77,6 +82,8 @@ format: setup ## put the code into the format that check asks for
 lock: setup ## write the lock files again (after a change of pyproject.toml or a *.in file)
 	$(COMPILE) pyproject.toml --extra dev -o requirements.lock
 	$(COMPILE) tests/iam_simulator/node.in -o tests/iam_simulator/node.lock
+	for each in authorizer ingest read dispatch; do \
+	  $(COMPILE) --python-version 3.11 bundle/$$each.in -o bundle/$$each.lock || exit 1; done
 
 .PHONY: chromium
 chromium: setup # the browser of the form's tests: Debian's, where it is missing and we may install it
