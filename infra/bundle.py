@@ -20,8 +20,6 @@ from typing import Final, Literal
 Platform = Literal["aarch64", "native"]
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-# Part of every content hash: raise it when this module makes other bytes from the same input.
-_FORMAT: Final = "1"
 # Lambda's python3.13 runs on Amazon Linux 2023 (glibc 2.34); wheels for 2.28 are the newest that all
 # our dependencies publish, and run there.
 _AARCH64: Final = ("--python-platform", "aarch64-manylinux_2_28", "--python-version", "3.13")
@@ -37,6 +35,9 @@ _LEFT_OUT_DIRECTORIES: Final = frozenset({"bin", "__pycache__"})
 _LEFT_OUT_FILES: Final = frozenset(
     {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", ".lock"}
 )
+# Powertools' HTTP routers: half of its bytes (a Swagger page among them), and no handler routes with
+# them. A handler that did would fail the test that imports it from its zip.
+_LEFT_OUT_PACKAGES: Final = ("aws_lambda_powertools/event_handler/",)
 
 
 class BundleError(Exception):
@@ -57,11 +58,12 @@ class _Recipe:
 
     def target(self) -> tuple[str, ...]:
         """uv's options that choose the wheels."""
-        return _AARCH64 if self.platform == "aarch64" else ("--python", sys.executable)
+        return _AARCH64 if self.platform == "aarch64" else ()
 
     def dependencies_hash(self) -> str:
         host = "" if self.platform == "aarch64" else f"{sys.implementation.cache_tag} {os.uname().machine}"
-        return _digest(_FORMAT.encode(), " ".join(_AARCH64).encode(), host.encode(), self.lock.read_bytes())
+        # This module's text too: it decides which wheels are chosen and which files are left out.
+        return _digest(Path(__file__).read_bytes(), host.encode(), self.lock.read_bytes())
 
     def sources(self) -> list[tuple[str, Path]]:
         return list(_files(self.root / "handlers", "handlers/"))
@@ -98,16 +100,25 @@ def _dependencies(recipe: _Recipe, store: Path) -> Path:
     partial = Path(tempfile.mkdtemp(prefix="partial-", dir=result.parent))
     try:
         _install(recipe, partial)
-        if not result.is_dir():  # another build may have been faster
-            partial.rename(result)
+        _publish(partial, result)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return result
 
 
+def _publish(partial: Path, result: Path) -> None:
+    """Give the finished directory its name; another build may have been faster, with the same content."""
+    try:
+        partial.rename(result)
+    except OSError:
+        if not result.is_dir():
+            raise
+
+
 def _install(recipe: _Recipe, target: Path) -> None:
     command = [
-        *(_uv(), "pip", "install", "--quiet", "--target", str(target), *recipe.target()),
+        *(_uv(), "pip", "install", "--quiet", "--target", str(target)),
+        *("--python", sys.executable, "--no-python-downloads", *recipe.target()),
         *("--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", str(recipe.lock)),
     ]
     lock = recipe.lock.relative_to(recipe.root)
@@ -139,11 +150,19 @@ def _files(directory: Path, prefix: str) -> Iterator[tuple[str, Path]]:
     """Name in the zip and path of each file worth shipping below `directory`, sorted by name."""
     found = []
     for path in directory.rglob("*"):
-        parts = path.relative_to(directory).parts
-        skipped = path.name in _LEFT_OUT_FILES or _LEFT_OUT_DIRECTORIES.intersection(parts)
-        if path.is_file() and not skipped:
-            found.append((prefix + "/".join(parts), path))
+        name = prefix + path.relative_to(directory).as_posix()
+        if path.is_file() and not _left_out(name):
+            found.append((name, path))
     yield from sorted(found)
+
+
+def _left_out(name: str) -> bool:
+    *directories, file = name.split("/")
+    return (
+        file in _LEFT_OUT_FILES
+        or not _LEFT_OUT_DIRECTORIES.isdisjoint(directories)
+        or name.startswith(_LEFT_OUT_PACKAGES)
+    )
 
 
 def _write_zip(result: Path, files: list[tuple[str, Path]]) -> None:
