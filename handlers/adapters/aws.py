@@ -37,7 +37,10 @@ _NOT_NOW = frozenset(
         "InternalError",
         "InternalFailure",
         "InternalServerError",
+        "KMS.ThrottlingException",  # SQS
+        "KMSThrottling",  # SNS
         "KMSThrottlingException",
+        "KmsThrottled",  # SQS
         "LimitExceededException",
         "PriorRequestNotComplete",
         "ProvisionedThroughputExceededException",
@@ -46,6 +49,7 @@ _NOT_NOW = frozenset(
         "RequestThrottledException",
         "ServiceUnavailable",
         "SlowDown",
+        "Throttled",  # SNS
         "ThrottledException",
         "Throttling",
         "ThrottlingException",

@@ -1,0 +1,20 @@
+"""Fixtures of the handlers' tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from moto import mock_aws
+
+from tests.unit.handlers.dispatch_bench import Bench
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """`dispatch` and everything that it works with, on moto, at a stream that honours partial failures."""
+    with mock_aws():
+        yield Bench()

@@ -1,0 +1,112 @@
+"""`dispatch` from the retry queue: parked images, once more."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from handlers.domain.errors import Unavailable
+from tests.stream_events import failed_ids, inserted, queue_batch, stream_batch
+from tests.unit.handlers.dispatch_bench import Bench, Failing, FailingTopics, accepted, event_ids
+
+if TYPE_CHECKING:
+    from handlers.domain.outbox import Delivery
+
+LEAD = accepted(1)
+
+
+def parked_bodies(bench: Bench, *records: dict[str, Any]) -> list[str]:
+    """Dispatch `records` while the topics are gone; return what that left on the retry queue."""
+    for tenant in ("acme", "bluebird"):
+        bench.remove_topic(tenant)
+    bench.dispatch(stream_batch(*records))
+    return [json.dumps(message) for message in bench.parked()]
+
+
+def test_a_parked_image_is_delivered_once_its_reason_is_gone(bench: Bench) -> None:
+    parked = json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"], "error": "x", "parkedAt": 1})
+
+    response = bench.dispatch(queue_batch([parked]))
+
+    assert response == {"batchItemFailures": []}
+    assert LEAD.outbox is not None
+    assert event_ids(bench.published()) == [LEAD.outbox.event_id]
+    assert len(bench.records()) == 1
+
+
+def test_what_the_stream_parks_the_queue_can_deliver(bench: Bench) -> None:
+    bodies = parked_bodies(bench, inserted(1, LEAD))
+
+    topics = Collected()
+    response = bench.dispatch(queue_batch(bodies), topics=topics)
+
+    assert response == {"batchItemFailures": []}
+    assert LEAD.outbox is not None
+    assert topics.documents == [LEAD.outbox.document]
+
+
+def test_a_parked_record_that_fails_again_stays_on_the_queue_and_is_not_parked_anew(bench: Bench) -> None:
+    bodies = parked_bodies(bench, inserted(1, LEAD), inserted(2, accepted(2, "bluebird")))
+
+    response = bench.dispatch(queue_batch(bodies))
+
+    assert failed_ids(response) == ["message-0", "message-1"]
+    assert bench.parked() == []
+
+
+def test_one_tenants_fault_leaves_the_rest_of_the_messages_alone(bench: Bench) -> None:
+    images = [inserted(n, accepted(n, tenant)) for n, tenant in ((1, "acme"), (2, "bluebird"))]
+    bodies = [json.dumps({"image": record["dynamodb"]["NewImage"]}) for record in images]
+    bench.remove_topic("acme")
+
+    response = bench.dispatch(queue_batch(bodies))
+
+    assert failed_ids(response) == ["message-0"]
+    assert len(bench.published("bluebird")) == 1
+
+
+def test_an_outage_fails_the_messages_and_asks_once(bench: Bench) -> None:
+    bodies = [json.dumps({"image": inserted(n, accepted(n))["dynamodb"]["NewImage"]}) for n in (1, 2)]
+    down = Failing(Unavailable("records", "ThrottlingException"))
+
+    response = bench.dispatch(queue_batch(bodies), records=down)
+
+    assert failed_ids(response) == ["message-0", "message-1"]
+    assert down.calls == 1
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", "7", "{}", '{"image":7}', '{"image":null}'])
+def test_a_message_that_nobody_parked_goes_the_way_of_the_redrive_policy(bench: Bench, body: str) -> None:
+    good = json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"]})
+
+    response = bench.dispatch(queue_batch([body, good]))
+
+    assert failed_ids(response) == ["message-0"]
+    assert len(bench.published()) == 1
+    assert bench.log_lines()[0]["outcome"] == "failed"
+
+
+def test_the_failure_of_a_message_is_counted_and_logged_with_its_tenant(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"]})
+
+    bench.dispatch(
+        queue_batch([body]), topics=FailingTopics(bench.topics, {"acme": Unavailable("topics", "Throttled")})
+    )
+
+    assert '"DispatchFailed":[1' in capsys.readouterr().out.replace(" ", "").replace(".0", "")
+    [line] = bench.log_lines()
+    assert (line["outcome"], line["tenant"], line["reason"]) == ("failed", "acme", "topics: Throttled")
+
+
+class Collected:
+    """Topics that keep the documents that they were given."""
+
+    def __init__(self) -> None:
+        self.documents: list[str] = []
+
+    def publish(self, delivery: Delivery, event: str) -> None:
+        self.documents.append(delivery.document)
