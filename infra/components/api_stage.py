@@ -1,0 +1,124 @@
+"""The REST stage: access log, tracing, metrics, and the optional domain and account-wide logging role."""
+
+import json
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from infra import policies
+from infra.settings import CustomDomain
+from infra.stage import Stage
+
+# One line of JSON a request. API Gateway escapes nothing, so only values that hold no quote are in it. The
+# correlation id is the gateway's request id unless the caller sent its own; a caller's own is in the
+# function's log line, beside the request id (REST APIs cannot log a request header).
+ACCESS_LOG: Final = {
+    "requestId": "$context.requestId",
+    "correlationId": "$context.requestId",
+    "traceId": "$context.xrayTraceId",
+    "tenant": "$context.authorizer.tenantId",
+    "key": "$context.authorizer.keyName",
+    "time": "$context.requestTimeEpoch",
+    "method": "$context.httpMethod",
+    "resource": "$context.resourcePath",
+    "status": "$context.status",
+    "latencyMs": "$context.responseLatency",
+    "integrationLatencyMs": "$context.integrationLatency",
+    "authorizerLatencyMs": "$context.authorizer.latency",
+    "integrationStatus": "$context.integrationStatus",
+    "gatewayError": "$context.error.responseType",
+    "bytes": "$context.responseLength",
+    "sourceIp": "$context.identity.sourceIp",
+}
+
+
+class ApiStage(pulumi.ComponentResource):
+    """The REST stage `<stage>` of the API; `url` is what callers use (without `/v1`)."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        rest_api: aws.apigateway.RestApi,
+        deployment: aws.apigateway.Deployment,
+        key_arn: pulumi.Input[str],
+        *,
+        parent: pulumi.Resource,
+    ) -> None:
+        super().__init__("onceward:index:ApiStage", "api-stage", opts=pulumi.ResourceOptions(parent=parent))
+        self._stage = stage
+        logs = aws.cloudwatch.LogGroup(
+            "access-logs",
+            name=stage.names.access_log_group,
+            retention_in_days=stage.settings.log_retention_days,
+            kms_key_id=key_arn,
+            opts=stage.child(self),
+        )
+        account = [self._account()] if stage.settings.manage_api_gateway_account else []
+        self.resource = aws.apigateway.Stage(
+            "rest-stage",
+            rest_api=rest_api.id,
+            deployment=deployment.id,
+            stage_name=stage.names.stage,
+            xray_tracing_enabled=True,
+            access_log_settings=aws.apigateway.StageAccessLogSettingsArgs(
+                destination_arn=logs.arn, format=json.dumps(ACCESS_LOG)
+            ),
+            opts=stage.child(self, depends_on=account),
+        )
+        aws.apigateway.MethodSettings(
+            "method-settings",
+            rest_api=rest_api.id,
+            stage_name=self.resource.stage_name,
+            method_path="*/*",
+            # No execution logs: they would hold keys and bodies. The access log and X-Ray say enough.
+            settings=aws.apigateway.MethodSettingsSettingsArgs(
+                metrics_enabled=True, logging_level="OFF", data_trace_enabled=False
+            ),
+            opts=stage.child(self),
+        )
+        domain = stage.settings.custom_domain
+        self.url: pulumi.Output[str] = (
+            self.resource.invoke_url if domain is None else self._domain(domain, rest_api)
+        )
+        self.register_outputs({"url": self.url})
+
+    def _account(self) -> pulumi.Resource:
+        """Own the region's one logging role. It serves every API of the account, so it is never deleted."""
+        keep = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
+        role = aws.iam.Role(
+            "api-logging-role",
+            name=self._stage.names.platform("api-logging"),
+            assume_role_policy=json.dumps(policies.api_logging_trust()),
+            opts=keep,
+        )
+        partition = self._stage.location.partition
+        attachment = aws.iam.RolePolicyAttachment(
+            "api-logging-policy",
+            role=role.name,
+            policy_arn=f"arn:{partition}:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs",
+            opts=keep,
+        )
+        return aws.apigateway.Account(
+            "api-logging-account",
+            cloudwatch_role_arn=role.arn,
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True, depends_on=[attachment]),
+        )
+
+    def _domain(self, wanted: CustomDomain, rest_api: aws.apigateway.RestApi) -> pulumi.Output[str]:
+        domain = aws.apigateway.DomainName(
+            "domain",
+            domain_name=wanted.name,
+            regional_certificate_arn=wanted.certificate_arn,
+            endpoint_configuration=aws.apigateway.DomainNameEndpointConfigurationArgs(types="REGIONAL"),
+            security_policy="TLS_1_2",
+            opts=self._stage.child(self),
+        )
+        mapping = aws.apigateway.BasePathMapping(
+            "domain-mapping",
+            rest_api=rest_api.id,
+            stage_name=self.resource.stage_name,
+            domain_name=domain.domain_name,
+            opts=self._stage.child(self),
+        )
+        return pulumi.Output.concat("https://", mapping.domain_name)

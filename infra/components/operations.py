@@ -1,0 +1,51 @@
+"""What operators have: the alarm topic, the platform's alarms and its dashboard."""
+
+import json
+
+import pulumi
+import pulumi_aws as aws
+
+from infra import dashboards, resource_policies
+from infra.alarms import platform_alarms
+from infra.components.metric_alarm import make_alarm
+from infra.stage import Stage
+
+
+class Operations(pulumi.ComponentResource):
+    """Alarm topic (encrypted; CloudWatch and EventBridge can publish), alarms, dashboard."""
+
+    def __init__(self, stage: Stage, key_arn: pulumi.Input[str]) -> None:
+        super().__init__("onceward:index:Operations", "operations")
+        self._stage = stage
+        topic = aws.sns.Topic(
+            "alarms",
+            name=stage.names.platform("alarms"),
+            kms_master_key_id=key_arn,
+            opts=stage.child(self),
+        )
+        policy = resource_policies.alarm_topic(stage.arns, require_tls=stage.settings.require_tls)
+        aws.sns.TopicPolicy("alarms-policy", arn=topic.arn, policy=json.dumps(policy), opts=stage.child(self))
+        if stage.settings.alarm_email is not None:
+            aws.sns.TopicSubscription(
+                "alarms-email",
+                topic=topic.arn,
+                protocol="email",
+                endpoint=stage.settings.alarm_email,
+                opts=stage.child(self),
+            )
+        for alarm in platform_alarms(stage.names):
+            make_alarm(
+                f"alarm-{alarm.name}",
+                stage.names.platform(alarm.name),
+                alarm,
+                topic.arn,
+                stage.child(self),
+            )
+        aws.cloudwatch.Dashboard(
+            "dashboard",
+            dashboard_name=stage.names.platform("platform"),
+            dashboard_body=dashboards.platform_body(stage.names, stage.location.region),
+            opts=stage.child(self),
+        )
+        self.alarm_topic_arn: pulumi.Output[str] = topic.arn
+        self.register_outputs({"alarmTopicArn": self.alarm_topic_arn})

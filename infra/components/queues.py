@@ -1,0 +1,78 @@
+"""The platform's queues: parked dispatches, what was given up, and deliveries that failed."""
+
+import json
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from infra import resource_policies
+from infra.components.functions import TIMEOUTS
+from infra.stage import Stage
+
+# SQS's longest: a message in a dead-letter queue waits for a person. It counts from the first send, so it
+# has to be longer than the retry queue's own.
+_DEAD_RETENTION_SECONDS: Final = 14 * 86_400
+_RETRY_RETENTION_SECONDS: Final = 4 * 86_400
+# Lambda's documentation of SQS event sources: at least six times the function's timeout.
+_VISIBILITY_SECONDS: Final = 6 * TIMEOUTS["dispatch"]
+# Eight tries, three minutes apart, outlast a topic's short outage; after that a person has to look.
+_MAX_RECEIVES: Final = 8
+
+
+class Queues(pulumi.ComponentResource):
+    """`dispatch-retry` with `dispatch-dlq` behind it; `delivery-dlq` behind the tenants' subscriptions."""
+
+    def __init__(self, stage: Stage, key_arn: pulumi.Input[str]) -> None:
+        super().__init__("onceward:index:Queues", "queues")
+        self._stage = stage
+        self._key_arn = key_arn
+        self.dispatch_dlq = self._queue("dispatch-dlq", _DEAD_RETENTION_SECONDS)
+        self.dispatch_retry = self._queue(
+            "dispatch-retry",
+            _RETRY_RETENTION_SECONDS,
+            visibility_timeout_seconds=_VISIBILITY_SECONDS,
+            redrive_policy=self.dispatch_dlq.arn.apply(
+                lambda arn: json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": _MAX_RECEIVES})
+            ),
+        )
+        aws.sqs.RedriveAllowPolicy(
+            "dispatch-dlq-sources",
+            queue_url=self.dispatch_dlq.url,
+            redrive_allow_policy=json.dumps(
+                {"redrivePermission": "byQueue", "sourceQueueArns": [stage.arns.queue("dispatch-retry")]}
+            ),
+            opts=stage.child(self),
+        )
+        self.delivery_dlq = self._queue("delivery-dlq", _DEAD_RETENTION_SECONDS)
+        aws.sqs.QueuePolicy(
+            "delivery-dlq-policy",
+            queue_url=self.delivery_dlq.url,
+            policy=json.dumps(
+                resource_policies.topic_to_queue(
+                    stage.arns.queue("delivery-dlq"),
+                    f"{stage.arns.tenant_topic_prefix}*",
+                    require_tls=stage.settings.require_tls,
+                )
+            ),
+            opts=stage.child(self),
+        )
+        self.register_outputs({"retryUrl": self.dispatch_retry.url})
+
+    def _queue(
+        self,
+        name: str,
+        retention_seconds: int,
+        *,
+        visibility_timeout_seconds: int | None = None,
+        redrive_policy: pulumi.Input[str] | None = None,
+    ) -> aws.sqs.Queue:
+        return aws.sqs.Queue(
+            name,
+            name=self._stage.names.platform(name),
+            kms_master_key_id=self._key_arn,
+            message_retention_seconds=retention_seconds,
+            visibility_timeout_seconds=visibility_timeout_seconds,
+            redrive_policy=redrive_policy,
+            opts=self._stage.keeper(self),
+        )

@@ -1,0 +1,113 @@
+"""Dashboard bodies as data: the platform's, and one for a tenant that has its own."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from infra import metrics
+from infra.alarms import FUNCTIONS, TABLES
+from infra.metrics import Metric
+from infra.naming import Names
+
+# CloudWatch's grid is 24 columns wide: two graphs a row.
+_WIDTH: Final = 12
+_HEIGHT: Final = 6
+_PERIOD_SECONDS: Final = 60
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One line graph: title and metrics."""
+
+    title: str
+    metrics: Sequence[Metric]
+
+
+def platform_body(names: Names, region: str) -> str:
+    """The platform's dashboard as JSON text, the same text for the same names."""
+    return _body(_platform_graphs(names), region)
+
+
+def tenant_body(tenant_id: str, names: Names, region: str) -> str:
+    """A tenant's dashboard as JSON text, the same text for the same names."""
+    return _body(_tenant_graphs(tenant_id, names), region)
+
+
+def _platform_graphs(names: Names) -> list[Graph]:
+    answers = ("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed")
+    dispatched = ("Dispatched", "DispatchParked", "DispatchConflict", "DispatchFailed")
+    throttles = ("ReadThrottleEvents", "WriteThrottleEvents")
+    return [
+        Graph("Requests by outcome", [metrics.onceward("ingest", name) for name in answers]),
+        Graph(
+            "API requests and errors",
+            [metrics.api(names, name) for name in ("Count", "4XXError", "5XXError")],
+        ),
+        Graph("API latency (ms)", [metrics.api(names, "Latency", each) for each in ("p50", "p95", "p99")]),
+        Graph(
+            "Ingest and its store (ms, p99)",
+            [metrics.onceward("ingest", name, "p99") for name in ("RequestLatency", "StoreLatency")],
+        ),
+        Graph("Dispatch", [metrics.onceward("dispatch", name) for name in dispatched]),
+        Graph(
+            "Dispatch behind receipts (ms)",
+            [
+                metrics.onceward("dispatch", "DispatchLag", "p99"),
+                metrics.function(names, "dispatch", "IteratorAge", "Maximum"),
+            ],
+        ),
+        Graph("Function errors", [metrics.function(names, name, "Errors") for name in FUNCTIONS]),
+        Graph("Function throttles", [metrics.function(names, name, "Throttles") for name in FUNCTIONS]),
+        Graph(
+            "Queues: messages waiting",
+            [
+                metrics.queue(names, name, "ApproximateNumberOfMessagesVisible")
+                for name in ("dispatch-retry", "dispatch-dlq", "delivery-dlq")
+            ],
+        ),
+        Graph("Table throttles", [metrics.table(names, name, kind) for name in TABLES for kind in throttles]),
+    ]
+
+
+def _tenant_graphs(tenant_id: str, names: Names) -> list[Graph]:
+    deliveries = (
+        "NumberOfMessagesPublished",
+        "NumberOfNotificationsDelivered",
+        "NumberOfNotificationsFailed",
+    )
+    return [
+        Graph(
+            "Requests by outcome",
+            [metrics.of_tenant(tenant_id, name) for name in ("Accepted", "Replayed", "Failed")],
+        ),
+        Graph("Events", [metrics.tenant_topic(names, tenant_id, name) for name in deliveries]),
+    ]
+
+
+def _body(graphs: Sequence[Graph], region: str) -> str:
+    widgets = [_widget(graph, place, region) for place, graph in enumerate(graphs)]
+    return json.dumps({"widgets": widgets}, sort_keys=True, separators=(",", ":"))
+
+
+def _widget(graph: Graph, place: int, region: str) -> dict[str, object]:
+    row, column = divmod(place, 24 // _WIDTH)
+    return {
+        "type": "metric",
+        "x": column * _WIDTH,
+        "y": row * _HEIGHT,
+        "width": _WIDTH,
+        "height": _HEIGHT,
+        "properties": {
+            "title": graph.title,
+            "region": region,
+            "view": "timeSeries",
+            "period": _PERIOD_SECONDS,
+            "metrics": [_line(metric) for metric in graph.metrics],
+        },
+    }
+
+
+def _line(metric: Metric) -> list[object]:
+    dimensions = [part for pair in metric.dimensions for part in pair]
+    return [metric.namespace, metric.name, *dimensions, {"stat": metric.statistic}]

@@ -1,0 +1,59 @@
+"""The metrics that alarms and dashboards read, each spelt once: namespace, name, dimensions, statistic.
+
+A widget or alarm whose namespace or dimension differs by a letter from what is emitted stays blank for
+ever, so nothing else in the program spells them.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from infra.naming import Names
+
+ONCEWARD: Final = "Onceward"
+"""Namespace of the functions' own metrics (EMF, through their logs)."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One CloudWatch metric; `statistic` is Sum, Maximum, Average or a percentile such as p99."""
+
+    namespace: str
+    name: str
+    dimensions: tuple[tuple[str, str], ...]
+    statistic: str
+
+
+def onceward(service: str, name: str, statistic: str = "Sum") -> Metric:
+    """A metric of our own, for all tenants together."""
+    return Metric(ONCEWARD, name, (("Service", service),), statistic)
+
+
+def of_tenant(tenant_id: str, name: str) -> Metric:
+    """A metric of our own for one tenant (`ingest` emits Accepted, Replayed and Failed this way)."""
+    return Metric(ONCEWARD, name, (("Service", "ingest"), ("TenantId", tenant_id)), "Sum")
+
+
+def function(names: Names, function: str, name: str, statistic: str = "Sum") -> Metric:
+    """A metric that Lambda emits for a function: Errors, Throttles, IteratorAge (ms), Duration (ms)."""
+    return Metric("AWS/Lambda", name, (("FunctionName", names.platform(function)),), statistic)
+
+
+def queue(names: Names, queue: str, name: str) -> Metric:
+    """A metric that SQS emits for a platform queue."""
+    return Metric("AWS/SQS", name, (("QueueName", names.platform(queue)),), "Maximum")
+
+
+def table(names: Names, table: str, name: str) -> Metric:
+    """A metric that DynamoDB emits for a table: ReadThrottleEvents, WriteThrottleEvents."""
+    return Metric("AWS/DynamoDB", name, (("TableName", names.platform(table)),), "Sum")
+
+
+def api(names: Names, name: str, statistic: str = "Sum") -> Metric:
+    """A metric that API Gateway emits for the REST stage: Count, 4XXError, 5XXError, Latency (ms)."""
+    dimensions = (("ApiName", names.platform("api")), ("Stage", names.stage))
+    return Metric("AWS/ApiGateway", name, dimensions, statistic)
+
+
+def tenant_topic(names: Names, tenant_id: str, name: str) -> Metric:
+    """A metric that SNS emits for a tenant's topic."""
+    return Metric("AWS/SNS", name, (("TopicName", names.tenant(tenant_id)),), "Sum")

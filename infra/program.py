@@ -1,0 +1,93 @@
+"""The whole program: settings -> components -> exports."""
+
+from pathlib import Path
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from infra import bundle as bundles
+from infra import settings as stage_settings
+from infra.components.api import Api
+from infra.components.dispatch_feed import DispatchFeed
+from infra.components.encryption import Encryption
+from infra.components.function import Bundle
+from infra.components.functions import Functions, make_functions
+from infra.components.operations import Operations
+from infra.components.queues import Queues
+from infra.components.tables import Tables
+from infra.components.tenant import Shared, TenantResources
+from infra.components.usage_plans import UsagePlans
+from infra.naming import Location, Names
+from infra.settings import Settings
+from infra.stage import Stage
+from tenants.loader import TenantSet, load
+
+REPOSITORY: Final = Path(__file__).resolve().parent.parent
+
+
+def deploy() -> None:
+    """Read the stage's settings and tenants, declare everything, export what DESIGN section 6 lists.
+
+    Raises `infra.settings.SettingsError`, `tenants.errors.TenantFileError` or ValueError (stack name) before
+    anything is declared.
+    """
+    names = Names(pulumi.get_stack())
+    settings = stage_settings.read()
+    tenants = load(REPOSITORY / settings.tenants_directory, names.stage)
+    declare(settings, names, tenants, bundles.build)
+
+
+def declare(settings: Settings, names: Names, tenants: TenantSet, bundle: Bundle) -> None:
+    """Declare every resource of one stage and its exports; `bundle` builds the functions' zips."""
+    stage = Stage(settings, names, locate())
+    encryption = Encryption(stage)
+    key_arn = encryption.key_arn
+    tables = Tables(stage, key_arn)
+    queues = Queues(stage, key_arn)
+    operations = Operations(stage, key_arn)
+    functions = make_functions(stage, key_arn, tables, queues.dispatch_retry.url, bundle)
+    DispatchFeed(
+        stage,
+        functions.dispatch,
+        key_arn=key_arn,
+        stream_arn=tables.receipts.stream_arn,
+        retry_queue_arn=queues.dispatch_retry.arn,
+        alarm_topic_arn=operations.alarm_topic_arn,
+    )
+    api = Api(stage, functions, key_arn)
+    plans = UsagePlans(stage, api.rest_api, api.stage, tenants.tiers)
+    shared = Shared(
+        key_arn, tables.tenants.name, plans.ids, queues.delivery_dlq.arn, operations.alarm_topic_arn
+    )
+    made = {
+        tenant.id: TenantResources(tenant, tenants.tier_of(tenant), stage, shared)
+        for tenant in tenants.tenants
+    }
+    _export(stage, api, tables, functions, made)
+
+
+def locate() -> Location:
+    """The partition, account and region that the default provider works in."""
+    return Location(
+        partition=aws.get_partition().partition,
+        account=aws.get_caller_identity().account_id,
+        region=aws.get_region().region,
+    )
+
+
+def _export(
+    stage: Stage, api: Api, tables: Tables, functions: Functions, tenants: dict[str, TenantResources]
+) -> None:
+    pulumi.export("apiUrl", api.stage.url)
+    pulumi.export("region", stage.location.region)
+    pulumi.export("stage", stage.names.stage)
+    pulumi.export("tables", {name: table.name for name, table in tables.by_name.items()})
+    pulumi.export(
+        "functions",
+        {
+            name: {"name": function.resource.name, "alias": function.alias.name}
+            for name, function in functions.by_name.items()
+        },
+    )
+    pulumi.export("tenants", {name: tenant.outputs for name, tenant in tenants.items()})

@@ -1,0 +1,135 @@
+"""Who may use the key, the topics, the queues and the bucket, as data: resource policies."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from infra.naming import Arns
+from infra.policies import VERSION, Document, Statement
+
+# What the services do with a customer-managed key on behalf of the caller (their own documentation):
+# DynamoDB, SQS and SNS take data keys and decrypt; S3 and DynamoDB re-encrypt; all of them describe.
+_USE: Final = (
+    *("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
+    *("kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"),
+)
+_VIA: Final = ("dynamodb", "s3", "sns", "sqs")
+# SNS encrypts for CloudWatch and EventBridge with their own principals, and SQS for SNS. Without these an
+# alarm on an encrypted topic fires and nobody hears of it. No condition on the source: KMS is called by the
+# service of the topic, which does not promise to pass the source on; the topic's policy checks it.
+_PUBLISHERS: Final = ("cloudwatch.amazonaws.com", "events.amazonaws.com", "sns.amazonaws.com")
+
+
+def key(arns: Arns) -> Document:
+    """The policy of the stage's key.
+
+    The account's root keeps the key manageable (IAM policies of administrators count). The platform's roles
+    come in only through the services that store their data; log groups only with the stage's names.
+    """
+    location = arns.location
+    platform_logs = [
+        location.arn("logs", f"log-group:{arns.names.log_group('*')}"),
+        location.arn("logs", f"log-group:{arns.names.access_log_group}"),
+    ]
+    statements: list[Statement] = [
+        _grant("Administer", {"AWS": _root(arns)}, ["kms:*"]),
+        _grant("RolesThroughServices", {"AWS": "*"}, _USE) | {"Condition": _own_roles_via_services(arns)},
+        _grant("Publishers", {"Service": list(_PUBLISHERS)}, ["kms:Decrypt", "kms:GenerateDataKey"]),
+        _grant("Logs", {"Service": f"logs.{location.region}.amazonaws.com"}, _USE)
+        | {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": platform_logs}}},
+    ]
+    return {"Version": VERSION, "Statement": statements}
+
+
+def tenant_topic(tenant_id: str, arns: Arns, *, require_tls: bool) -> Document:
+    """A tenant's topic: only `dispatch` publishes, whatever else in the account has a broad IAM policy."""
+    topic = arns.tenant_topic(tenant_id)
+    # A session's aws:PrincipalArn is its role's ARN; the second form is what the local AWS calls it.
+    dispatch = [arns.role("dispatch"), arns.sessions("dispatch")]
+    publish: Statement = {
+        "Sid": "DispatchPublishes",
+        "Effect": "Allow",
+        "Principal": {"AWS": _root(arns)},
+        "Action": "sns:Publish",
+        "Resource": topic,
+        "Condition": {"ArnLike": {"aws:PrincipalArn": dispatch}},
+    }
+    nobody_else: Statement = {
+        "Sid": "NobodyElsePublishes",
+        "Effect": "Deny",
+        "Principal": {"AWS": "*"},
+        "Action": "sns:Publish",
+        "Resource": topic,
+        "Condition": {"ArnNotLike": {"aws:PrincipalArn": dispatch}},
+    }
+    return _document([publish, nobody_else], "sns:Publish", [topic], require_tls=require_tls)
+
+
+def alarm_topic(arns: Arns, *, require_tls: bool) -> Document:
+    """The alarm topic: CloudWatch alarms and EventBridge rules of this account publish."""
+    topic = arns.topic("alarms")
+    publish: Statement = {
+        "Sid": "AlarmsAndRulesPublish",
+        "Effect": "Allow",
+        "Principal": {"Service": ["cloudwatch.amazonaws.com", "events.amazonaws.com"]},
+        "Action": "sns:Publish",
+        "Resource": topic,
+        "Condition": {"StringEquals": {"aws:SourceAccount": arns.location.account}},
+    }
+    return _document([publish], "sns:Publish", [topic], require_tls=require_tls)
+
+
+def topic_to_queue(queue: str, topics: str, *, require_tls: bool) -> Document:
+    """A queue that takes messages from the topics (an ARN, or a pattern of ARNs) and from nobody else."""
+    send: Statement = {
+        "Sid": "TopicSends",
+        "Effect": "Allow",
+        "Principal": {"Service": "sns.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": queue,
+        "Condition": {"ArnLike": {"aws:SourceArn": topics}},
+    }
+    return _document([send], "sqs:SendMessage", [queue], require_tls=require_tls)
+
+
+def tls_only_bucket(arns: Arns) -> Document:
+    """The failure bucket: nothing over an unencrypted connection."""
+    bucket = arns.failure_bucket
+    return {"Version": VERSION, "Statement": [_tls_only("s3:*", [bucket, f"{bucket}/*"])]}
+
+
+def _document(statements: list[Statement], action: str, on: list[str], *, require_tls: bool) -> Document:
+    return {
+        "Version": VERSION,
+        "Statement": [*statements, _tls_only(action, on)] if require_tls else statements,
+    }
+
+
+def _tls_only(action: str, resources: list[str]) -> Statement:
+    return {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": {"AWS": "*"},
+        "Action": action,
+        "Resource": resources,
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+
+
+def _grant(sid: str, principal: dict[str, object], actions: Sequence[str]) -> dict[str, object]:
+    # In a key's policy `*` is the key itself: a key policy cannot name any other resource.
+    return {"Sid": sid, "Effect": "Allow", "Principal": principal, "Action": list(actions), "Resource": "*"}
+
+
+def _own_roles_via_services(arns: Arns) -> dict[str, object]:
+    location = arns.location
+    return {
+        "StringEquals": {
+            "kms:CallerAccount": location.account,
+            "kms:ViaService": [f"{service}.{location.region}.amazonaws.com" for service in _VIA],
+        },
+        "ArnLike": {"aws:PrincipalArn": arns.role("*")},
+    }
+
+
+def _root(arns: Arns) -> str:
+    return f"arn:{arns.location.partition}:iam::{arns.location.account}:root"

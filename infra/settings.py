@@ -1,0 +1,133 @@
+"""A stage's settings: `Pulumi.<stage>.yaml`, read and checked here and nowhere else."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+import pulumi
+from pulumi.runtime import config
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+NAMESPACE: Final = "onceward"
+FunctionName = Literal["authorizer", "ingest", "read", "dispatch"]
+
+# What CloudWatch Logs accepts (PutRetentionPolicy, retentionInDays).
+_RETENTIONS: Final = (
+    *(1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731),
+    *(1096, 1827, 2192, 2557, 2922, 3288, 3653),
+)
+# API Gateway's bounds of authorizerResultTtlInSeconds.
+_MAX_AUTHORIZER_CACHE: Final = 3600
+# As browsers send it: scheme, host and perhaps a port; lower case, no path.
+_ORIGIN: Final = r"^(\*|https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,4})?)$"
+_CERTIFICATE: Final = r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+$"
+_DOMAIN: Final = r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$"
+_EMAIL: Final = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used; the message lists each as `key: rule`."""
+
+
+def _offered_retention(days: int) -> int:
+    if days not in _RETENTIONS:
+        raise PydanticCustomError(
+            "retention",
+            "must be one of {days} (what CloudWatch Logs offers)",
+            {"days": ", ".join(map(str, _RETENTIONS))},
+        )
+    return days
+
+
+def _any_or_some(origins: tuple[str, ...]) -> tuple[str, ...]:
+    if "*" in origins and len(origins) > 1:
+        raise PydanticCustomError("origins", "'*' is every origin already: leave the others out")
+    return origins
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=True)
+
+
+class CustomDomain(_Model):
+    """A domain name for the API, whose certificate exists already (regional, in this stage's region)."""
+
+    name: Annotated[str, Field(pattern=_DOMAIN)]
+    certificate_arn: Annotated[str, Field(pattern=_CERTIFICATE)]
+
+
+class Settings(_Model):
+    """One stage's settings; defaults are what a stage with real data wants."""
+
+    audit: bool = False
+    """Give each tenant an audit queue on its topic (what the storm's checker reads)."""
+    protect_data: bool = True
+    """Refuse to delete tables, key, bucket and topics by mistake."""
+    require_tls: bool = True
+    """Deny topics, queues and the bucket to unencrypted connections (the local AWS speaks plain HTTP)."""
+    log_retention_days: Annotated[int, AfterValidator(_offered_retention)] = 30
+    authorizer_cache_seconds: Annotated[int, Field(ge=0, le=_MAX_AUTHORIZER_CACHE)] = 300
+    """How long a revoked permission may live on; a suspended key is refused at once all the same."""
+    cors_origins: Annotated[
+        tuple[Annotated[str, Field(pattern=_ORIGIN)], ...], Field(min_length=1), AfterValidator(_any_or_some)
+    ] = ("*",)
+    """Web pages that browsers let read the answers. The key, not this list, is what lets a call in."""
+    alarm_email: Annotated[str, Field(pattern=_EMAIL)] | None = None
+    reserved_concurrency: dict[FunctionName, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    """Concurrent executions kept for a function, and its most; left out: the account's pool."""
+    manage_api_gateway_account: bool = False
+    """Own the region's one API Gateway logging role; off where the account has one already."""
+    custom_domain: CustomDomain | None = None
+    bundle_platform: Literal["aarch64", "native"] = "aarch64"
+    tenants_directory: Annotated[str, Field(min_length=1)] = "tenants"
+    """Where the tenant files are, from the repository's root."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    stage: Annotated[str, Field(exclude=True)]
+
+    @model_validator(mode="after")
+    def _only_locally(self) -> Self:
+        if self.stage == "local":
+            return self
+        if not self.require_tls:
+            raise PydanticCustomError("local", "requireTls: false is for the stage 'local' only")
+        if self.bundle_platform == "native":
+            raise PydanticCustomError("local", "bundlePlatform: native is for the stage 'local' only")
+        return self
+
+
+def parse(values: Mapping[str, str], stage: str) -> Settings:
+    """Settings from raw config values (text, or JSON text for lists, maps, numbers and booleans).
+
+    `values` has the keys without their namespace (`logRetentionDays`). Raises `SettingsError`, which names
+    every faulty key and the rule it breaks; a key that is not a setting is a fault too.
+    """
+    if "stage" in values:
+        raise SettingsError("onceward:stage: the stage is the stack's name, not a setting")
+    try:
+        return Settings.model_validate({"stage": stage} | {key: _value(text) for key, text in values.items()})
+    except ValidationError as error:
+        faults = [_fault(fault["loc"], fault["msg"]) for fault in error.errors()]
+        raise SettingsError(f"Pulumi.{stage}.yaml:\n" + "\n".join(f"  {fault}" for fault in faults)) from None
+
+
+def read() -> Settings:
+    """The settings of the stack that is being deployed; raises as `parse` does."""
+    prefix = f"{NAMESPACE}:"
+    # pulumi.Config reads key by key; without the list of keys a misspelt one would do nothing, silently.
+    configured = config.CONFIG.get() or config.get_config_env()
+    values = {key.removeprefix(prefix): text for key, text in configured.items() if key.startswith(prefix)}
+    return parse(values, pulumi.get_stack())
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 (whatever the file holds)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _fault(path: tuple[int | str, ...], rule: str) -> str:
+    key = ".".join(map(str, path))
+    return f"{NAMESPACE}:{key}: {rule}" if key else f"{NAMESPACE}:{rule}"
