@@ -1,0 +1,114 @@
+"""What the lead form shows, to eyes, keyboards and screen readers, in headless Chromium."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.fake_lead_api import Answer, form_site
+from tests.e2e.lead_page import LEAD, LeadPage
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.e2e.fake_lead_api import LeadApi
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_faults_that_the_api_lists_stand_next_to_their_fields(form: LeadPage, fake_api: LeadApi) -> None:
+    faults = [
+        {
+            "field": "/company",
+            "rule": "string_too_long",
+            "detail": "String should have at most 200 characters",
+        },
+        {"field": "/phone", "rule": "string_pattern_mismatch", "detail": "String should match pattern '^x$'"},
+        {"field": "/source", "rule": "string_too_short", "detail": "String should have at least 1 character"},
+    ]
+    fake_api.script.append(Answer(400, {"status": 400, "errors": faults}))
+    form.fill({**LEAD, "phone": "+41 44 123 45 67"})
+    form.send()
+    assert [line for line in form.summary().splitlines() if line] == [
+        "Please check what you entered",
+        "String should have at most 200 characters",
+        "Enter a phone number like +41 44 123 45 67",
+        "source: String should have at least 1 character",
+    ]
+    assert form.error_of("company") == "String should have at most 200 characters"
+    assert form.error_of("phone") == "Enter a phone number like +41 44 123 45 67"
+    assert form.error_of("name") == ""
+    expect(form.page.locator("#company")).to_have_attribute("aria-invalid", "true")
+    expect(form.page.locator("#summary")).to_be_focused()
+    form.page.click("#summary a >> nth=0")
+    expect(form.page.locator("#company")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "said"),
+    [
+        ({"email": "ada@engines.example"}, "name", "Enter your name"),
+        ({"name": "Ada"}, "email", "Enter an email address or a phone number"),
+        ({"name": "Ada", "email": "ada@engines"}, "email", "Enter an email address like name@example.com"),
+        ({"name": "Ada", "phone": "soon"}, "phone", "Enter a phone number like +41 44 123 45 67"),
+        ({**LEAD, "budget": "5,000"}, "budget", "Enter the budget as a number, like 5000"),
+        ({**LEAD, "budget": "-1"}, "budget", "Enter the budget as a number, like 5000"),
+    ],
+)
+def test_what_cannot_be_right_is_said_before_anything_is_sent(
+    form: LeadPage, fake_api: LeadApi, typed: dict[str, str], field: str, said: str
+) -> None:
+    form.fill(typed)
+    form.send()
+    assert said in form.summary()
+    assert form.error_of(field) == said
+    assert fake_api.keys == []
+    assert form.errors == []
+
+
+def test_a_refusal_shows_the_reference_to_quote(form: LeadPage, fake_api: LeadApi) -> None:
+    fake_api.script.append(Answer(403, {"status": 403, "correlationId": "c-123"}))
+    form.fill(LEAD)
+    form.send()
+    assert "(403)" in form.summary()
+    assert "c-123" in form.summary()
+    assert len(fake_api.keys) == 1
+
+
+def test_the_form_works_by_keyboard_alone(form: LeadPage, fake_api: LeadApi) -> None:
+    form.page.keyboard.press("Tab")
+    for text in ("Ada Lovelace", "ada@engines.example", "", "", "", "", "Hello"):
+        form.page.keyboard.type(text)
+        form.page.keyboard.press("Tab")
+    form.page.keyboard.press("Enter")
+    form.reference()
+    expect(form.page.locator("#done-title")).to_be_focused()
+    assert list(fake_api.leads.values()) == [
+        {"name": "Ada Lovelace", "email": "ada@engines.example", "message": "Hello", "source": "lead-form"}
+    ]
+
+
+def test_a_screen_reader_hears_every_field_by_its_label(form: LeadPage) -> None:
+    labels = ("Name", "Email", "Phone", "Company", "Job title", "Budget", "Message")
+    for label in labels:
+        expect(form.page.get_by_role("textbox", name=label)).to_have_count(1)
+    expect(form.page.get_by_role("textbox")).to_have_count(len(labels))
+    expect(form.page.get_by_role("group", name="How can we reach you?")).to_have_count(1)
+    expect(form.page.get_by_role("heading", level=1)).to_have_count(1)
+
+
+def test_a_page_without_its_config_says_that_it_is_not_set_up(chromium: Browser) -> None:
+    with form_site(None) as url, chromium.new_context() as context:
+        form = LeadPage(context.new_page(), url)
+        expect(form.page.locator("#notice")).to_contain_text("not set up")
+        form.fill(LEAD)
+        form.send()
+        assert "nothing was sent" in form.summary()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_nothing_is_cut_off_at_any_width(form: LeadPage, width: int) -> None:
+    form.page.set_viewport_size({"width": width, "height": 800})
+    assert form.page.evaluate("document.documentElement.scrollWidth") == width
