@@ -1,0 +1,305 @@
+"""`authorizer`: from an API key to a policy and a context, on moto's DynamoDB."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+from fnmatch import fnmatchcase
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from aws_lambda_powertools import Logger
+from moto import mock_aws
+
+from handlers.adapters.registry import DynamoDbRegistry
+from handlers.authorizer import Dependencies, UnauthorizedError, authorize
+from handlers.domain.caller import Caller
+from handlers.domain.errors import CorruptItem, Refused, Unavailable
+from handlers.domain.gateway_policy import MalformedMethodArn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from handlers.domain.registry_entry import KeyEntry
+
+TABLE = "onceward-dev_tenants"
+KEY = "Zk3vQ9sample0key0value0of0forty0chars000"
+HASH = sha256(KEY.encode()).hexdigest()
+STAGE_ARN = "arn:aws:execute-api:eu-central-1:123456789012:a1b2c3d4e5/dev"
+CREATE = f"{STAGE_ARN}/POST/v1/leads"
+READ = f"{STAGE_ARN}/GET/v1/leads/01JDXAMPLE0000000000000000"
+RECEIPT = f"{STAGE_ARN}/GET/v1/receipts/a/b:c"
+_LOGGERS = itertools.count()
+
+
+def key_item(**changes: Any) -> dict[str, Any]:
+    return {
+        "pk": {"S": f"key#{HASH}"},
+        "kind": {"S": "key"},
+        "tenantId": {"S": "acme"},
+        "keyName": {"S": "web"},
+        "status": {"S": "active"},
+        "tier": {"S": "pro"},
+        "operations": {"L": [{"S": "*"}]},
+        "origins": {"L": []},
+        "bodyLimitBytes": {"N": "65536"},
+        "operationSettings": {"S": '{"leads":{"windowSeconds":86400,"keySource":"header-or-body"}}'},
+    } | changes
+
+
+def request_event(
+    key: str | None = KEY, *, header: str = "x-api-key", method_arn: str = CREATE, more: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    sent = [] if key is None else [key, *more]
+    return {
+        "type": "REQUEST",
+        "methodArn": method_arn,
+        "resource": "/v1/leads",
+        "path": "/v1/leads",
+        "httpMethod": "POST",
+        "headers": {header: sent[-1]} if sent else {},
+        "multiValueHeaders": {header: sent} if sent else {},
+        "requestContext": {"stage": "dev", "apiId": "a1b2c3d4e5", "identity": {"apiKey": key}},
+    }
+
+
+def permits(answer: dict[str, Any], method_arn: str) -> bool:
+    """What API Gateway makes of a policy: a denial wins, and silence is one."""
+    statements = answer["policyDocument"]["Statement"]
+    matching = [s["Effect"] for s in statements if any(fnmatchcase(method_arn, r) for r in s["Resource"])]
+    return "Allow" in matching and "Deny" not in matching
+
+
+class Desk:
+    """The authorizer, its registry and its log."""
+
+    def __init__(self) -> None:
+        self.client = boto3.client("dynamodb", region_name="eu-central-1")
+        self.client.create_table(
+            TableName=TABLE,
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        self.calls: list[dict[str, Any]] = []
+        self.client.meta.events.register(
+            "provide-client-params.dynamodb.*",
+            lambda params, model, **_: self.calls.append({model.name: params}),
+        )
+        self.log = io.StringIO()
+        logger = Logger(service=f"authorizer-{next(_LOGGERS)}", level="INFO", stream=self.log)
+        self.dependencies = Dependencies(DynamoDbRegistry(TABLE, self.client), logger)
+
+    def put(self, item: dict[str, Any]) -> None:
+        self.client.put_item(TableName=TABLE, Item=item)
+        self.calls.clear()
+
+    def ask(self, event: dict[str, Any] | None = None) -> dict[str, Any]:
+        return authorize(event or request_event(), self.dependencies)
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    with mock_aws():
+        yield Desk()
+
+
+def test_a_known_key_may_call_the_whole_stage_and_brings_its_tenant(desk: Desk) -> None:
+    desk.put(key_item())
+
+    answer = desk.ask()
+
+    assert answer["principalId"] == "acme"
+    assert all(permits(answer, arn) for arn in (CREATE, READ, RECEIPT))
+    assert answer["context"] == {
+        "tenantId": "acme",
+        "tier": "pro",
+        "keyName": "web",
+        "operations": "*",
+        "origins": "",
+        "bodyLimitBytes": "65536",
+        "operationSettings": '{"leads":{"windowSeconds":86400,"keySource":"header-or-body"}}',
+    }
+
+
+def test_the_context_is_what_the_other_functions_parse(desk: Desk) -> None:
+    operations = {"L": [{"S": "leads:create"}, {"S": "leads:read"}]}
+    desk.put(key_item(operations=operations, origins={"L": [{"S": "https://acme.example"}]}))
+
+    caller = Caller.from_context(desk.ask()["context"])
+
+    assert (caller.tenant_id, caller.body_limit_bytes) == ("acme", 65536)
+    assert caller.operations == {"leads:create", "leads:read"}
+    assert caller.origins == {"https://acme.example"}
+    assert caller.operation_settings["leads"].window_seconds == 86400
+
+
+def test_a_publishable_key_may_call_its_operations_only_whichever_was_asked_first(desk: Desk) -> None:
+    desk.put(key_item(operations={"L": [{"S": "leads:create"}]}))
+
+    # The gateway keeps this answer and applies it to the key's next requests.
+    for first in (CREATE, READ, RECEIPT):
+        answer = desk.ask(request_event(method_arn=first))
+        assert permits(answer, CREATE)
+        assert not permits(answer, READ)
+        assert not permits(answer, RECEIPT)
+        assert not permits(answer, f"{STAGE_ARN}/DELETE/v1/leads")
+
+
+def test_each_reading_permission_opens_its_own_path(desk: Desk) -> None:
+    desk.put(key_item(operations={"L": [{"S": "receipts:read"}]}))
+    answer = desk.ask()
+    assert [permits(answer, arn) for arn in (CREATE, READ, RECEIPT)] == [False, False, True]
+
+
+@pytest.mark.parametrize("operations", [[], ["leads:delete"]])
+def test_a_key_without_a_single_route_is_denied(desk: Desk, operations: list[str]) -> None:
+    desk.put(key_item(operations={"L": [{"S": word} for word in operations]}))
+    answer = desk.ask()
+    assert not any(permits(answer, arn) for arn in (CREATE, READ, RECEIPT))
+    assert answer["policyDocument"]["Statement"][0]["Effect"] == "Deny"
+
+
+def test_no_policy_reaches_another_stage(desk: Desk) -> None:
+    desk.put(key_item())
+    assert not permits(desk.ask(), CREATE.replace("/dev/", "/prod/"))
+    assert not permits(desk.ask(), CREATE.replace("/dev/", "/dev2/"))
+
+
+def test_a_suspended_tenant_is_denied_everything(desk: Desk) -> None:
+    desk.put(key_item(status={"S": "suspended"}))
+    answer = desk.ask()
+    assert answer["principalId"] == "acme"
+    assert not any(permits(answer, arn) for arn in (CREATE, READ, RECEIPT))
+    assert "context" not in answer
+
+
+def test_an_unknown_key_is_denied_everything_and_is_nobody(desk: Desk) -> None:
+    desk.put(key_item())
+    answer = desk.ask(request_event("another"))
+    assert answer["principalId"] == "-"
+    assert not any(permits(answer, arn) for arn in (CREATE, READ, RECEIPT))
+
+
+def test_a_revoked_key_is_unknown(desk: Desk) -> None:
+    desk.put(key_item())
+    desk.client.delete_item(TableName=TABLE, Key={"pk": {"S": f"key#{HASH}"}})
+    assert not permits(desk.ask(), CREATE)
+
+
+def test_the_registry_is_asked_once_by_hash_and_strongly_consistent(desk: Desk) -> None:
+    desk.put(key_item())
+    desk.ask()
+    assert desk.calls == [
+        {"GetItem": {"TableName": TABLE, "Key": {"pk": {"S": f"key#{HASH}"}}, "ConsistentRead": True}}
+    ]
+
+
+@pytest.mark.parametrize("header", ["x-api-key", "X-API-Key", "X-Api-Key"])
+def test_the_headers_case_does_not_matter(desk: Desk, header: str) -> None:
+    desk.put(key_item())
+    assert permits(desk.ask(request_event(header=header)), CREATE)
+
+
+@pytest.mark.parametrize(
+    "event", [request_event(None), request_event(""), request_event(KEY, more=("another",))]
+)
+def test_no_key_or_several_is_a_401_that_nobody_caches(desk: Desk, event: dict[str, Any]) -> None:
+    # API Gateway answers 401 for exactly this text.
+    with pytest.raises(UnauthorizedError, match=re.compile(r"^Unauthorized$")):
+        desk.ask(event)
+    assert desk.calls == []
+
+
+def test_an_event_without_multi_value_headers_will_do(desk: Desk) -> None:
+    desk.put(key_item())
+    event = request_event()
+    del event["multiValueHeaders"]
+    assert permits(desk.ask(event), CREATE)
+
+
+@pytest.mark.parametrize(
+    "error", [Unavailable("tenants", "ThrottlingException"), Refused("tenants", "AccessDenied")]
+)
+def test_when_the_registry_cannot_say_nothing_is_decided(desk: Desk, error: Exception) -> None:
+    class Down:
+        def find(self, api_key: str) -> KeyEntry | None:
+            raise error
+
+    with pytest.raises(type(error)):
+        authorize(request_event(), Dependencies(Down(), desk.dependencies.logger))
+    assert '"failed"' in desk.log.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ("tenantId", {"S": "a#b"}),
+        ("keyName", None),
+        ("status", {"S": "retired"}),
+        ("tier", {"S": ""}),
+        ("operations", {"S": "*"}),
+        ("operations", {"L": [{"N": "7"}]}),
+        ("operations", {"L": [{"S": "leads:create,leads:read"}]}),
+        ("origins", None),
+        ("bodyLimitBytes", {"N": "-1"}),
+        ("bodyLimitBytes", {"S": "65536"}),
+        ("operationSettings", {"S": "{"}),
+        ("operationSettings", {"S": "[]"}),
+    ],
+)
+def test_a_malformed_entry_raises_naming_the_attribute(
+    desk: Desk, attribute: str, value: dict[str, Any] | None
+) -> None:
+    item = key_item(**{attribute: value})
+    desk.put({name: part for name, part in item.items() if part is not None})
+
+    with pytest.raises(CorruptItem, match=attribute):
+        desk.ask()
+
+    [line] = [json.loads(text) for text in desk.log.getvalue().splitlines()]
+    assert attribute in line["reason"]
+    assert attribute == "tenantId" or "acme" in line["reason"]
+
+
+def test_neither_key_nor_hash_is_ever_said(desk: Desk) -> None:
+    said = []
+    desk.ask()
+    for item in (key_item(), key_item(status={"S": "suspended"}), key_item(tier={"N": "1"})):
+        desk.put(item)
+        try:
+            desk.ask()
+        except CorruptItem as error:
+            said.append(str(error))
+    text = desk.log.getvalue() + "".join(said)
+    assert {"unknown_key", "allowed", "suspended", "failed"} <= {
+        json.loads(line)["outcome"] for line in desk.log.getvalue().splitlines()
+    }
+    assert KEY not in text
+    assert HASH not in text
+
+
+@pytest.mark.parametrize(
+    "arn",
+    [
+        "",
+        "arn:aws:execute-api:eu-central-1:123456789012",
+        "arn:aws:execute-api:eu-central-1:123456789012:api",
+        "arn:aws:execute-api:eu-central-1:123456789012:/dev/GET/x",
+        "arn:aws:lambda:eu-central-1:123456789012:api/dev/GET/x",
+    ],
+)
+def test_a_method_that_is_no_execute_api_arn_raises(desk: Desk, arn: str) -> None:
+    desk.put(key_item())
+    with pytest.raises(MalformedMethodArn):
+        desk.ask(request_event(method_arn=arn))
+
+
+def test_other_partitions_are_kept(desk: Desk) -> None:
+    desk.put(key_item())
+    china = CREATE.replace("arn:aws:", "arn:aws-cn:")
+    assert permits(desk.ask(request_event(method_arn=china)), china)

@@ -1,0 +1,99 @@
+"""Each function as Lambda calls it: environment in, AWS at the other end, nothing injected."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from handlers import authorizer, dispatch, read
+from handlers.adapters.receipt_item import to_item
+from handlers.settings import MissingSettingError
+from tests.stream_events import inserted, stream_batch
+from tests.unit.handlers.dispatch_bench import accepted
+from tests.unit.handlers.test_authorizer import CREATE, key_item, permits, request_event
+from tests.unit.handlers.test_read import get_event, key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENVIRONMENT = {
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "STAGE": "dev",
+    "TENANTS_TABLE": "onceward-dev_tenants",
+    "RECEIPTS_TABLE": "onceward-dev_receipts",
+    "RECORDS_TABLE": "onceward-dev_records",
+    "TOPIC_ARN_PREFIX": "arn:aws:sns:us-east-1:123456789012:onceward-dev-",
+}
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    with mock_aws():
+        dynamodb = boto3.client("dynamodb")
+        for name in ("TENANTS_TABLE", "RECEIPTS_TABLE", "RECORDS_TABLE"):
+            dynamodb.create_table(
+                TableName=ENVIRONMENT[name],
+                KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+                AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+                BillingMode="PAY_PER_REQUEST",
+            )
+        boto3.client("sns").create_topic(Name="onceward-dev-acme")
+        queue = boto3.client("sqs").create_queue(QueueName="onceward-dev_dispatch-retry")
+        monkeypatch.setenv("RETRY_QUEUE_URL", queue["QueueUrl"])
+        for module in (authorizer, dispatch, read):
+            module._dependencies.cache_clear()
+        yield dynamodb
+    for module in (authorizer, dispatch, read):
+        module._dependencies.cache_clear()
+
+
+def test_the_authorizer_finds_its_registry(aws: Any) -> None:
+    hashed = sha256(b"value").hexdigest()
+    aws.put_item(TableName="onceward-dev_tenants", Item=key_item(pk={"S": f"key#{hashed}"}))
+    assert permits(authorizer.handler(request_event("value"), object()), CREATE)
+
+
+def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    lead = accepted(1)
+    assert lead.outbox is not None
+    aws.put_item(TableName="onceward-dev_receipts", Item=to_item(lead))
+
+    assert dispatch.handler(stream_batch(inserted(1, lead)), object()) == {"batchItemFailures": []}
+
+    found = read.handler(get_event("/v1/leads/{id}", {"id": lead.outbox.record_id}), object())
+    assert (found["statusCode"], found["body"]) == (200, lead.outbox.document)
+    receipt = read.handler(key(lead.key), object())
+    assert json.loads(receipt["body"])["recordId"] == lead.outbox.record_id
+
+
+@pytest.mark.parametrize(
+    ("module", "variable"),
+    [
+        (authorizer, "TENANTS_TABLE"),
+        (dispatch, "RETRY_QUEUE_URL"),
+        (dispatch, "TOPIC_ARN_PREFIX"),
+        (read, "STAGE"),
+    ],
+)
+def test_a_function_deployed_without_a_variable_names_it(
+    aws: Any, monkeypatch: pytest.MonkeyPatch, module: Any, variable: str
+) -> None:
+    monkeypatch.delenv(variable)
+    with pytest.raises(MissingSettingError, match=variable):
+        module._dependencies()
+
+
+@pytest.mark.parametrize(("value", "honoured"), [("honoured", True), ("ignored", False), (None, False)])
+def test_partial_failures_are_reported_only_where_told_that_they_are_read(
+    aws: Any, monkeypatch: pytest.MonkeyPatch, value: str | None, honoured: bool
+) -> None:
+    if value is not None:
+        monkeypatch.setenv("STREAM_PARTIAL_FAILURES", value)
+    assert dispatch._dependencies().settings.stream_honours_partial_failures is honoured
