@@ -1,0 +1,120 @@
+"""Many callers, one key, one effect: proved by what is stored and published afterwards."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.builders import LEAD
+from tests.e2e.api import Api, eventually, fresh_key
+
+if TYPE_CHECKING:
+
+    import httpx
+
+    from tests.platform_fixture import RunningPlatform
+
+pytestmark = pytest.mark.platform
+
+CALLERS = 64
+ROUNDS = 50
+
+
+def storm(alpha: Api, pool: ThreadPoolExecutor, key: str) -> list[httpx.Response]:
+    """All callers send at one moment."""
+    barrier = threading.Barrier(CALLERS)
+
+    def call() -> httpx.Response:
+        barrier.wait()
+        return alpha.post(LEAD, idempotency_key=key)
+
+    return [future.result() for future in [pool.submit(call) for _ in range(CALLERS)]]
+
+
+def test_64_callers_at_once_make_one_lead_fifty_times(platform: RunningPlatform, alpha: Api) -> None:
+    """One new answer, 63 identical replays, one receipt, one record, one event id: every round."""
+    made: dict[str, str] = {}
+    with ThreadPoolExecutor(CALLERS) as pool:
+        for number in range(ROUNDS):
+            key = fresh_key(f"barrier-{number}")
+            answers = storm(alpha, pool, key)
+            assert Counter(answer.status_code for answer in answers) == {201: CALLERS}
+            replays = [answer for answer in answers if answer.headers.get("Idempotent-Replayed") == "true"]
+            assert len(replays) == CALLERS - 1, f"round {number}"
+            assert len({(answer.content, answer.headers["Location"]) for answer in answers}) == 1
+            made[key] = answers[0].json()["id"]
+    receipts = items_of(platform, "receipts", {f"alpha#{key}" for key in made})
+    assert {item["pk"]["S"]: item["outbox"]["M"]["recordId"]["S"] for item in receipts} == {
+        f"alpha#{key}": lead for key, lead in made.items()
+    }
+    wanted = {f"alpha#{lead}" for lead in made.values()}
+    records = eventually(lambda: len(found := items_of(platform, "records", wanted)) == ROUNDS and found)
+    events_of = {item["pk"]["S"]: item["eventId"]["S"] for item in records}
+    assert len(set(events_of.values())) == ROUNDS
+    heard = hear(platform, "alpha", set(made.values()))
+    assert {f"alpha#{lead}": ids for lead, ids in heard.items()} == {
+        pk: {event} for pk, event in events_of.items()
+    }
+
+
+def items_of(platform: RunningPlatform, table: str, keys: set[str]) -> list[dict[str, Any]]:
+    """Every item of a table under one of `keys`."""
+    pages = (
+        platform.client("dynamodb")
+        .get_paginator("scan")
+        .paginate(TableName=platform.outputs.tables[table], ConsistentRead=True)
+    )
+    return [item for page in pages for item in page["Items"] if item["pk"]["S"] in keys]
+
+
+def hear(platform: RunningPlatform, tenant: str, leads: set[str]) -> dict[str, set[str]]:
+    """Read the tenant's audit queue until every lead was heard of: lead id -> its event ids."""
+    sqs, url = platform.client("sqs"), platform.outputs.tenants[tenant].audit_queue_url
+    heard: dict[str, set[str]] = {}
+
+    def all_heard() -> bool:
+        batch = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=0)
+        for message in batch.get("Messages", []):
+            event = json.loads(message["Body"])
+            if event["subject"] in leads:
+                heard.setdefault(event["subject"], set()).add(event["id"])
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return set(heard) == leads
+
+    eventually(all_heard, seconds=60)
+    return heard
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_an_event_is_a_cloud_event_with_the_record_as_its_data(
+    platform: RunningPlatform, alpha: Api, number: int
+) -> None:
+    made = alpha.post(
+        LEAD | {"n": number}, idempotency_key=fresh_key(), headers={"X-Correlation-Id": f"trace-{number}"}
+    )
+    sqs, url = platform.client("sqs"), platform.outputs.tenants["alpha"].audit_queue_url
+
+    def the_event() -> tuple[dict[str, Any], dict[str, Any]] | None:
+        batch = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, MessageAttributeNames=["All"])
+        for message in batch.get("Messages", []):
+            event = json.loads(message["Body"])
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            if event["subject"] == made.json()["id"]:
+                return event, message.get("MessageAttributes", {})
+        return None
+
+    event, attributes = eventually(the_event)
+    assert event["specversion"] == "1.0"
+    assert (event["type"], event["source"]) == ("lead.created", "/onceward/local/alpha")
+    assert (event["time"], event["correlationid"]) == (made.json()["createdAt"], f"trace-{number}")
+    assert event["data"] == alpha.get(made.headers["Location"]).json()
+    assert {name: value["StringValue"] for name, value in attributes.items()} == {
+        "tenantId": "alpha",
+        "type": "lead.created",
+        "eventId": event["id"],
+    }
