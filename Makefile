@@ -87,7 +87,7 @@ lock: setup ## write the lock files again (after a change of pyproject.toml or a
 
 .PHONY: chromium
 chromium: setup # the browser of the form's tests: Debian's, where it is missing and we may install it
-	@if ! $(BIN)/python -m tests.e2e.chromium; then \
+	@if ! $(BIN)/python -m tests.e2e.lead_form.chromium; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "Installing Chromium from the distribution's packages"; \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \

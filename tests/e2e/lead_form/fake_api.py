@@ -2,7 +2,7 @@
 
 It keeps the three rules that the form relies on (a key is one lead; another body under it is 422; what is
 replayed says so) and CORS as the platform's. The form's tests against the platform itself are in
-`test_lead_form_on_platform.py`; this one can do what that cannot be made to: break at a chosen moment.
+`test_on_platform.py`; this one can do what that cannot be made to: break at a chosen moment.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-FORM = Path(__file__).resolve().parents[2] / "web" / "lead-form"
+FORM = Path(__file__).resolve().parents[3] / "web" / "lead-form"
 PUBLISHABLE_KEY = "publishable-key-of-the-fake"
 
 

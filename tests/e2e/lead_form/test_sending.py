@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.fake_lead_api import Answer
-from tests.e2e.lead_page import LEAD
+from tests.e2e.lead_form.fake_api import Answer
+from tests.e2e.lead_form.page import LEAD
 
 if TYPE_CHECKING:
-    from tests.e2e.fake_lead_api import LeadApi, Script
-    from tests.e2e.lead_page import LeadPage
+    from tests.e2e.lead_form.fake_api import LeadApi, Script
+    from tests.e2e.lead_form.page import LeadPage
 
 pytestmark = pytest.mark.browser
 

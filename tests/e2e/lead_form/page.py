@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.e2e import chromium
+from tests.e2e.lead_form import chromium
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.fake_lead_api import Answer, form_site
-from tests.e2e.lead_page import LEAD, LeadPage
+from tests.e2e.lead_form.fake_api import Answer, form_site
+from tests.e2e.lead_form.page import LEAD, LeadPage
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from tests.e2e.fake_lead_api import LeadApi
+    from tests.e2e.lead_form.fake_api import LeadApi
 
 pytestmark = pytest.mark.browser
 
