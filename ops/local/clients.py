@@ -41,6 +41,7 @@ class Clients:
         self._lock = threading.Lock()
         self._built: dict[str, Any] = {}
         self._endpoint = endpoint
+        self.endpoint_url = endpoint.url
         self._session = boto3.session.Session(
             aws_access_key_id=endpoint.access_key_id,
             aws_secret_access_key=endpoint.secret_access_key,

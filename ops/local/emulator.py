@@ -105,8 +105,8 @@ class Emulator:
         endpoint = known or Endpoint(free_port(), *new_credentials())
         if port_taken(endpoint.port):
             raise LocalPlatformError(
-                f"port {endpoint.port}, which this platform's addresses contain, is taken by another process: end "
-                "that one, or start afresh on another port with `onceward local up --fresh`"
+                f"port {endpoint.port}, which this platform's addresses contain, is taken: end the process "
+                "that has it, or start afresh on another port with `onceward local up --fresh`"
             )
         identity = self._launch(endpoint)
         _wait_until_healthy(endpoint, identity, self._home / "emulator.log")

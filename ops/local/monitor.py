@@ -93,7 +93,7 @@ class Monitor:
         if invoke is None:
             raise UpdateFailedError(f"{request.tok}: the local platform does not know this function")
         answer = invoke(self._caller, Plain(request.args, self._program.directory).values)
-        return resource_pb2.ResourceInvokeResponse(**{"return": to_struct(answer)})
+        return resource_pb2.ResourceInvokeResponse(**{"return": to_struct(answer)})  # type: ignore[arg-type]
 
     def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> resource_pb2.ReadResourceResponse:  # noqa: N802
         """Refuse: nothing exists on the local AWS but what the program makes."""

@@ -22,9 +22,9 @@ class Function(Provider):
     identity: ClassVar = Identity(names=("name",), fixed=("packageType",))
     applied: ClassVar = frozenset(
         {
-            "name", "code", "handler", "runtime", "role", "environment", "memorySize", "timeout", "description",
-            "architectures", "publish", "tracingConfig", "deadLetterConfig", "reservedConcurrentExecutions",
-            "kmsKeyArn", "loggingConfig", "ephemeralStorage", "packageType",
+            "name", "code", "handler", "runtime", "role", "environment", "memorySize", "timeout",
+            "description", "architectures", "publish", "tracingConfig", "deadLetterConfig",
+            "reservedConcurrentExecutions", "kmsKeyArn", "loggingConfig", "ephemeralStorage", "packageType",
         }
     )  # fmt: skip
     not_applied: ClassVar = {
