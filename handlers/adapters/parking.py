@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from handlers.adapters.aws import CLIENT_CONFIG, translated
+from handlers.domain.cloud_event import for_a_message
 from handlers.domain.errors import CorruptItem
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class RetryQueue:
 def to_body(image: Mapping[str, Any], error: str, parked_at_ms: int) -> str:
     """`{"image": ..., "error": ..., "parkedAt": ms}`, unescaped: escapes could outgrow the queue's limit."""
     parked = {"image": image, "error": error, "parkedAt": parked_at_ms}
-    return json.dumps(parked, ensure_ascii=False, separators=(",", ":"))
+    return for_a_message(json.dumps(parked, ensure_ascii=False, separators=(",", ":")))
 
 
 def image_in(body: str) -> Mapping[str, Any]:

@@ -34,10 +34,20 @@ def encode(delivery: Delivery, stage: str) -> str:
     }
     # The document goes in as text: parsed and written again, 1e400 or a 30-digit number would not survive.
     head = json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).removesuffix("}")
-    event = f'{head},"data":{delivery.document}}}'
+    event = for_a_message(f'{head},"data":{delivery.document}}}')
     if len(event.encode()) > MAX_EVENT_BYTES:
         raise CorruptItem(f"the event would be over {MAX_EVENT_BYTES} bytes")
     return event
+
+
+def for_a_message(json_text: str) -> str:
+    r"""`json_text` with the two characters escaped that SQS takes in no message (U+FFFE and U+FFFF).
+
+    The rest of what it does not take (API reference, SendMessage) cannot be there unescaped: JSON escapes
+    control characters, and lone surrogates were refused with the body. In JSON text these two can only be
+    inside a string, where `\ufffe` means the same.
+    """
+    return json_text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def _require_object(document: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -14,6 +15,7 @@ from handlers.adapters.parking import RetryQueue
 from handlers.adapters.receipt_item import from_item, to_item
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.topics import SnsTopics
+from handlers.domain import cloud_event
 from handlers.domain.errors import CorruptItem, Refused, Unavailable
 from handlers.domain.outbox import DispatchConflict, delivery_of
 from tests.unit.handlers.dispatch_bench import REGION, Bench, accepted
@@ -134,3 +136,19 @@ def test_parking_costs_no_escapes_for_letters_beyond_ascii() -> None:
     body = parking.to_body({"document": {"S": "ü" * 1000}}, "", 0)
     assert len(body.encode()) < 2_100
     assert json.loads(body)["image"]["document"]["S"] == "ü" * 1000
+
+
+@pytest.mark.parametrize("character", ["\ufffe", "\uffff"])
+def test_what_sqs_takes_in_no_message_is_escaped_and_means_the_same(character: str) -> None:
+    image = {"document": {"S": json.dumps({"name": f"a{character}b"}, ensure_ascii=False)}}
+    body = parking.to_body(image, character, 0)
+    event = cloud_event.encode(replace(DELIVERY, document=image["document"]["S"]), "dev")
+
+    assert character not in body + event
+    assert parking.image_in(body) == image
+    assert json.loads(event)["data"] == {"name": f"a{character}b"}
+
+
+def test_a_documents_numbers_reach_the_topic_digit_for_digit() -> None:
+    document = '{"big":123456789012345678901234567890,"float":1.0,"huge":1e400}'
+    assert f'"data":{document}' in cloud_event.encode(replace(DELIVERY, document=document), "dev")
