@@ -64,7 +64,7 @@ class Settings(_Model):
     audit: bool = False
     """Give each tenant an audit queue on its topic (what the storm's checker reads)."""
     protect_data: bool = True
-    """Refuse to delete tables, key, bucket and topics by mistake."""
+    """Refuse to delete tables, queues, bucket and key by mistake."""
     require_tls: bool = True
     """Deny topics, queues and the bucket to unencrypted connections (the local AWS speaks plain HTTP)."""
     log_retention_days: Annotated[int, AfterValidator(_offered_retention)] = 30
@@ -80,6 +80,8 @@ class Settings(_Model):
     manage_api_gateway_account: bool = False
     """Own the region's one API Gateway logging role; off where the account has one already."""
     custom_domain: CustomDomain | None = None
+    stream_partial_failures: bool = True
+    """Whether the stream's mapping acts on `ReportBatchItemFailures` (the local AWS ignores it)."""
     bundle_platform: Literal["aarch64", "native"] = "aarch64"
     tenants_directory: Annotated[str, Field(min_length=1)] = "tenants"
     """Where the tenant files are, from the repository's root."""
@@ -94,6 +96,8 @@ class Settings(_Model):
             raise PydanticCustomError("local", "requireTls: false is for the stage 'local' only")
         if self.bundle_platform == "native":
             raise PydanticCustomError("local", "bundlePlatform: native is for the stage 'local' only")
+        if not self.stream_partial_failures:
+            raise PydanticCustomError("local", "streamPartialFailures: false is for the stage 'local' only")
         return self
 
 

@@ -51,6 +51,7 @@ def make_functions(
             "RECORDS_TABLE": tables.records.name,
             "TOPIC_ARN_PREFIX": stage.arns.tenant_topic_prefix,
             "RETRY_QUEUE_URL": retry_queue_url,
+            "STREAM_PARTIAL_FAILURES": "honoured" if stage.settings.stream_partial_failures else "ignored",
         },
     }
     # Answers of proxied functions go out as they are: the CORS headers have to come from the function.

@@ -18,6 +18,10 @@ _RETRY_RETENTION_SECONDS: Final = 4 * 86_400
 _VISIBILITY_SECONDS: Final = 6 * TIMEOUTS["dispatch"]
 # Eight tries, three minutes apart, outlast a topic's short outage; after that a person has to look.
 _MAX_RECEIVES: Final = 8
+# SQS's most (API reference, SetQueueAttributes). A parked image holds a document of up to 238 KiB as JSON
+# inside JSON, whose escapes can double it; the provider's default, 256 KiB, would refuse it, and a record
+# that cannot be parked holds up its shard. The dead-letter queue must take what the retry queue took.
+_MAX_MESSAGE_BYTES: Final = 1_048_576
 
 
 class Queues(pulumi.ComponentResource):
@@ -71,6 +75,7 @@ class Queues(pulumi.ComponentResource):
             name,
             name=self._stage.names.platform(name),
             kms_master_key_id=self._key_arn,
+            max_message_size=_MAX_MESSAGE_BYTES,
             message_retention_seconds=retention_seconds,
             visibility_timeout_seconds=visibility_timeout_seconds,
             redrive_policy=redrive_policy,
