@@ -74,6 +74,7 @@ class HttpRequest:
         headers: every value of each header, under its lower-case name.
         body: decoded bytes.
         arrival_ms: when the gateway received it, ms since the epoch.
+        request_id: the gateway's own, as its access log has it.
     """
 
     resource: str
@@ -84,6 +85,7 @@ class HttpRequest:
     is_base64: bool
     arrival_ms: int
     correlation_id: str
+    request_id: str
 
     def header(self, name: str) -> str | None:
         """The last value of a header, or None; `name` in any case."""
@@ -133,6 +135,7 @@ def parse(event: Mapping[str, Any]) -> HttpRequest:
         is_base64=bool(event.get("isBase64Encoded")),
         arrival_ms=int(context["requestTimeEpoch"]),
         correlation_id=_correlation_id(headers, context.get("requestId")),
+        request_id=context.get("requestId") or "",
     )
 
 

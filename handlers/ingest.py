@@ -74,7 +74,7 @@ def ingest(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, An
     started = time.perf_counter()
     request = http.parse(event)
     operation = BY_RESOURCE[request.resource]
-    trace = _Trace(dependencies, operation, request.correlation_id)
+    trace = _Trace(dependencies, operation, request)
     try:
         outcome = _accepted(request, operation, dependencies, trace)
         result = http.answer(outcome.response, replayed=not isinstance(outcome, Accepted))
@@ -122,12 +122,14 @@ def _accepted(
 class _Trace:
     """What is said of one request: a log line and its metrics. Never a key, never a payload."""
 
-    def __init__(self, dependencies: Dependencies, operation: AcceptOperation, correlation_id: str) -> None:
+    def __init__(
+        self, dependencies: Dependencies, operation: AcceptOperation, request: http.HttpRequest
+    ) -> None:
         self.tenant_id: str | None = None
         self.store_ms: float | None = None
         self._dependencies = dependencies
         self._operation = operation
-        self._correlation_id = correlation_id
+        self._request = request
         self._outcome = ""
         self._counts: dict[str, int] = {}
         self._more: dict[str, str] = {}
@@ -167,7 +169,8 @@ class _Trace:
                 "operation": self._operation.name,
                 "outcome": self._outcome,
                 "status": status,
-                "correlation_id": self._correlation_id,
+                "correlation_id": self._request.correlation_id,
+                "request_id": self._request.request_id,
                 "request_ms": round(request_ms, 1),
                 **self._more,
             },

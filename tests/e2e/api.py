@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _TIMEOUT_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 
+PROBLEM = "application/problem+json"
+
 
 @dataclass(frozen=True)
 class Api:
@@ -59,6 +61,19 @@ class Api:
 
     def _credential(self) -> list[tuple[str, str]]:
         return [] if self.key is None else [("x-api-key", self.key)]
+
+
+def assert_problem(response: httpx.Response, status: int, slug: str) -> dict[str, object]:
+    """The answer is problem+json of this status and type; returns it."""
+    assert response.status_code == status, response.text
+    assert response.headers["Content-Type"] == PROBLEM
+    body: dict[str, object] = response.json()
+    assert body["type"] == f"urn:onceward:problem:{slug}"
+    assert body["status"] == status
+    assert body["title"]
+    assert body["detail"]
+    assert body["correlationId"] == response.headers["X-Correlation-Id"]
+    return body
 
 
 def new_client() -> httpx.Client:
