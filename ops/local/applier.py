@@ -1,14 +1,14 @@
 """Brings one resource from what it is to what is asked for, and records that it did."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ops.local.clients import Clients
-from ops.local.diff import Plan, Step, plan
+from ops.local.diff import Plan, Report, Step, plan
 from ops.local.errors import UpdateFailedError
 from ops.local.resources.base import NOT_APPLIED_ANYWHERE, Provider
 from ops.local.state import Entry, State
@@ -25,10 +25,6 @@ class Asked:
     ignore_changes: tuple[str, ...] = ()
     replace_on: tuple[str, ...] = ()
     delete_before_replace: bool = False
-
-
-Report = Callable[[Step, str, tuple[str, ...]], None]
-"""Is told each step done: the step, the URN, the changed properties."""
 
 
 class Applier:

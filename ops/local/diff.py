@@ -1,7 +1,7 @@
 """What must be done about a resource: a pure comparison of what is and what is asked for."""
 
 import enum
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,10 @@ class Step(enum.Enum):
     REPLACE = "+-"
     DELETE = "-"
     SAME = " "
+
+
+Report = Callable[[Step, str, tuple[str, ...]], None]
+"""Is told each step when it is done: the step, the URN, the changed properties."""
 
 
 @dataclass(frozen=True)

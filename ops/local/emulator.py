@@ -119,9 +119,13 @@ class Emulator:
         shutil.rmtree(self._data / "tmp", ignore_errors=True)
         return saved
 
+    def forget_state(self) -> None:
+        """Delete what it saved; port and credentials stay. It must not be running."""
+        shutil.rmtree(self._data, ignore_errors=True)
+
     def forget(self) -> None:
         """Delete its saved state, port and credentials. It must not be running."""
-        shutil.rmtree(self._data, ignore_errors=True)
+        self.forget_state()
         self._record.unlink(missing_ok=True)
 
     def _identity(self) -> ProcessId | None:

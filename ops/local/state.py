@@ -77,7 +77,9 @@ class State:
                 "entries": [asdict(entry) for entry in self.entries.values()],
                 "condemned": [asdict(entry) for entry in self.condemned],
             }
-            write_private(self._path, json.dumps(document, indent=1))
+            text = json.dumps(document, indent=1)
+            if not self._path.exists() or self._path.read_text(encoding="utf-8") != text:
+                write_private(self._path, text)  # its time is when something last changed
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None

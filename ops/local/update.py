@@ -10,35 +10,20 @@ from dataclasses import dataclass
 
 import pulumi.runtime
 
-from ops.local.applier import Applier, Report
+from ops.local.applier import Applier
 from ops.local.clients import Clients
-from ops.local.diff import Step, deletion_order
+from ops.local.diff import Report, Step, deletion_order
 from ops.local.errors import UpdateFailedError
 from ops.local.invokes import Caller
 from ops.local.monitor import Monitor, Program
 from ops.local.resources.base import Provider
 from ops.local.state import Entry, State
+from ops.local.summary import UpdateSummary
 from ops.local.urn import name_of, type_of
 
 _GARBAGE_THRESHOLD = 100_000
 """Allocations between two collections while the program runs: with Python's 700 (2,000 from 3.12 on)
 collecting the live Outputs again and again takes two thirds of the time."""
-
-
-@dataclass(frozen=True)
-class UpdateSummary:
-    """What an update (or a preview of one) did, by URN, each in the order in which it was done."""
-
-    created: tuple[str, ...]
-    updated: tuple[str, ...]
-    replaced: tuple[str, ...]
-    deleted: tuple[str, ...]
-    unchanged: tuple[str, ...]
-
-    @property
-    def changes(self) -> int:
-        """How many resources were touched."""
-        return len(self.created) + len(self.updated) + len(self.replaced) + len(self.deleted)
 
 
 @dataclass(frozen=True)

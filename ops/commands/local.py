@@ -1,0 +1,100 @@
+"""`onceward local`: the local platform, up, down and how it is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ops.local.display import summary_lines
+from ops.local.errors import LocalPlatformError
+from ops.local.form import FormSite
+from ops.local.platform import REPOSITORY, LocalPlatform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+app = typer.Typer(help="The local platform: the Pulumi program on a local AWS.", no_args_is_help=True)
+
+Home = Annotated[Path, typer.Option(help="Where the platform keeps its state.", show_default=".onceward")]
+Tenants = Annotated[
+    Path | None,
+    typer.Option("--tenants", help="Directory of tenant files.", show_default="as the stage says"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+_HOME = REPOSITORY / ".onceward"
+
+
+@app.command()
+def up(
+    home: Home = _HOME,
+    tenants: Tenants = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget all that was there before.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only say what would be done.")] = False,
+    form_port: Annotated[
+        int, typer.Option(help="Port of the lead form; must be in the origins of the tenant's key.")
+    ] = FormSite.port,
+    as_json: AsJson = False,
+) -> None:
+    """Start the local AWS and bring the platform up on it; run again to apply what changed."""
+    say = (lambda _line: None) if as_json else typer.echo
+    began = time.monotonic()
+    platform = LocalPlatform(home, tenants, form=FormSite(port=form_port), say=say)
+    with _errors_told():
+        summary = platform.preview() if preview else platform.up(fresh=fresh)
+    if as_json:
+        typer.echo(json.dumps(asdict(summary)))
+        return
+    typer.echo("\n".join(summary_lines(summary, time.monotonic() - began, dry_run=preview)))
+    if not preview:
+        _tell(platform)
+
+
+@app.command()
+def down(home: Home = _HOME) -> None:
+    """Stop every process of the platform; its state is saved and comes back with the next `up`."""
+    with _errors_told():
+        LocalPlatform(home, say=typer.echo).down()
+    typer.echo("The local platform is down.")
+
+
+@app.command()
+def status(home: Home = _HOME, as_json: AsJson = False) -> None:
+    """Say whether the platform runs and where; exit 1 if it does not."""
+    platform = LocalPlatform(home)
+    with _errors_told():
+        now = platform.status()
+    if as_json:
+        typer.echo(json.dumps(asdict(now)))
+    elif now.running:
+        typer.echo(f"Up: {now.resources} resources, tenants {', '.join(now.tenants) or 'none'}.")
+        _tell(platform)
+    else:
+        typer.echo("Down.")
+    if not now.running:
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _errors_told() -> Iterator[None]:
+    """Show an error that is the user's to mend as its message alone, and exit 1."""
+    try:
+        yield
+    except LocalPlatformError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+def _tell(platform: LocalPlatform) -> None:
+    now = platform.status()
+    typer.echo(f"API:       {now.api_url}")
+    typer.echo(f"AWS:       {now.endpoint_url}")
+    if now.form_url is not None:
+        typer.echo(f"Lead form: {now.form_url}")
+    typer.echo(f"Keys and credentials are in {platform.outputs_file}.")

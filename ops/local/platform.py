@@ -1,0 +1,193 @@
+"""The local platform: the emulator, the Pulumi program brought up on it, and the lead form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ops.local import outputs as local_outputs
+from ops.local import stack_config
+from ops.local.clients import Clients
+from ops.local.diff import Report, Step
+from ops.local.display import step_line
+from ops.local.emulator import Emulator, Endpoint
+from ops.local.errors import InvalidInputError, LocalPlatformError
+from ops.local.files import exclusive, private_directory
+from ops.local.form import Form, FormSite
+from ops.local.outputs import LocalOutputs
+from ops.local.state import State
+from ops.local.summary import UpdateSummary
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+STAGE = "local"
+"""The one stage that is brought up here; its settings are Pulumi.local.yaml."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How the platform of one home is: `form_url` is None where no form is served."""
+
+    running: bool
+    endpoint_url: str | None
+    api_url: str | None
+    form_url: str | None
+    resources: int
+    tenants: tuple[str, ...]
+
+
+def run_program(
+    config: stack_config.StackConfig,
+    state: State,
+    aws: Clients,
+    report: Report,
+    *,
+    dry_run: bool,
+) -> UpdateSummary:
+    """Run the Pulumi program. Raises InvalidInputError for wrong settings or tenant files."""
+    # Imported here: pulumi-aws takes two seconds to load, and `down` and `status` have no use for it.
+    from infra.bundle import BundleError
+    from infra.program import deploy
+    from infra.settings import SettingsError
+    from ops.local import update
+    from ops.local.monitor import Program
+    from ops.local.resources.registry import PROVIDERS
+    from tenants.errors import TenantFileError
+
+    program = Program(config.project, STAGE, config.directory, dry_run=dry_run)
+    inputs = update.Inputs(program, config.values, deploy, PROVIDERS)
+    try:
+        return update.run(inputs, state, aws, report)
+    except (SettingsError, TenantFileError, BundleError) as error:
+        raise InvalidInputError(str(error)) from error
+
+
+class LocalPlatform:
+    """The platform in one home directory (`.onceward` in the repository by default).
+
+    `tenants_directory` takes the place of the stage's own setting; `form` says which lead form to serve
+    (None: none). `owned`: all of it ends when this process does, else only by `down`. `say` is given each
+    line that a person should read.
+    """
+
+    def __init__(
+        self,
+        home: Path = REPOSITORY / ".onceward",
+        tenants_directory: Path | None = None,
+        *,
+        form: FormSite | None = None,
+        owned: bool = False,
+        say: Say = lambda _line: None,
+    ) -> None:
+        self._home = home
+        self._tenants_directory = tenants_directory
+        self._site = form
+        self._say = say
+        self._config = self._read_config()
+        self._emulator = Emulator(home, self._config.region, owned=owned)
+        self._form = Form(home, REPOSITORY / "web" / "lead-form", owned=owned)
+
+    def up(self, *, fresh: bool = False) -> UpdateSummary:
+        """Start what does not run and bring the program up; on a running platform, apply what changed.
+
+        `fresh`: forget everything that was there before. Raises LocalPlatformError: UpdateFailedError if a
+        resource could not be made, InvalidInputError for wrong settings or tenant files. What was made
+        before an error stays, and the next `up` goes on from it.
+        """
+        with exclusive(private_directory(self._home) / "lock"):
+            state = State(self._home / "state.json")
+            self._forget_what_is_lost(state, fresh=fresh)
+            endpoint = self._emulator.start()
+            summary = self._update(state, endpoint, dry_run=False)
+            local_outputs.write(self.outputs_file, state.outputs, endpoint)
+            self._serve_form()
+            return summary
+
+    def preview(self) -> UpdateSummary:
+        """Say what `up` would do. Nothing is started, made or written."""
+        endpoint = self._emulator.endpoint() or Endpoint(0, "none", "none")
+        return self._update(State(self._home / "state.json"), endpoint, dry_run=True)
+
+    def down(self) -> None:
+        """Stop every process; the emulator saves its state first. Stopping what does not run is no error."""
+        if not self._home.is_dir():
+            return
+        with exclusive(self._home / "lock"):
+            self._form.stop()
+            if not self._emulator.stop():
+                self._emulator.forget_state()
+                self._say("The local AWS had to be killed: its state is lost, the next `up` makes it anew.")
+
+    def status(self) -> Status:
+        """How it is now."""
+        running = self._emulator.running()
+        endpoint = self._emulator.endpoint()
+        known = self.outputs() if self.outputs_file.exists() else None
+        return Status(
+            running=running,
+            endpoint_url=endpoint.url if running and endpoint else None,
+            api_url=known.api_url if running and known else None,
+            form_url=self._form.url(),
+            resources=len(State(self._home / "state.json").entries),
+            tenants=tuple(sorted(known.tenants)) if known else (),
+        )
+
+    def outputs(self) -> LocalOutputs:
+        """What the last `up` wrote. Raises LocalPlatformError if there was none."""
+        return local_outputs.read(self.outputs_file)
+
+    @property
+    def outputs_file(self) -> Path:
+        """Where `up` writes them; mode 0600."""
+        return self._home / "local.json"
+
+    def _read_config(self) -> stack_config.StackConfig:
+        overrides = {}
+        if self._tenants_directory is not None:
+            overrides["onceward:tenantsDirectory"] = str(self._tenants_directory.resolve())
+        return stack_config.read(REPOSITORY, STAGE, overrides)
+
+    def _forget_what_is_lost(self, state: State, *, fresh: bool) -> None:
+        """Drop a record of resources that are not there: the emulator saves its state only when stopped."""
+        if fresh:
+            self._form.stop()
+            self._emulator.stop()
+            self._emulator.forget()
+            state.forget()
+            return
+        if self._emulator.running():
+            return
+        saved, changed = self._emulator.saved_at(), state.changed_at()
+        if changed is not None and (saved is None or saved < changed):
+            self._say("The local AWS was not stopped in good order: its state is lost, all is made anew.")
+            self._emulator.forget_state()
+            state.forget()
+
+    def _update(self, state: State, endpoint: Endpoint, *, dry_run: bool) -> UpdateSummary:
+        region = state.outputs.get("region", self._config.region)
+        if region != self._config.region:
+            raise LocalPlatformError(
+                f"aws:region: this platform is in {region}; to move it, start afresh: "
+                "`onceward local up --fresh`"
+            )
+
+        def report(step: Step, urn: str, changed: tuple[str, ...]) -> None:
+            line = step_line(step, urn, changed, dry_run=dry_run)
+            if line is not None:
+                self._say(line)
+
+        return run_program(self._config, state, Clients(endpoint, region), report, dry_run=dry_run)
+
+    def _serve_form(self) -> None:
+        if self._site is None:
+            return
+        outputs = self.outputs()
+        if self._site.key not in getattr(outputs.tenants.get(self._site.tenant), "keys", {}):
+            self._form.stop()
+            self._say(f"No lead form: tenant {self._site.tenant} has no key {self._site.key} here.")
+            return
+        try:
+            self._form.serve(self._site, outputs)
+        except LocalPlatformError as error:
+            self._say(str(error))
