@@ -1,0 +1,47 @@
+"""`onceward rollback`: one function back to an earlier version, at once."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+import typer
+
+from infra.naming import Names
+from infra.settings import FunctionName
+from ops.output import print_json
+from ops.rollback import RollbackError, roll_back
+from ops.stages import HomeOption, StageOption, clients, reach, telling
+
+_FUNCTIONS = get_args(FunctionName)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the CLI."""
+    app.command(epilog="Example: onceward rollback ingest --stage dev")(rollback)
+
+
+def rollback(
+    function: Annotated[str, typer.Argument(help=f"One of {', '.join(_FUNCTIONS)}.")],
+    stage: StageOption,
+    to: Annotated[
+        int | None, typer.Option("--to", min=1, help="A published version.", show_default="the one before")
+    ] = None,
+    home: HomeOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Point a function's alias `live` at an earlier version; requests go there from then on.
+
+    It stays there until an update publishes another version. Take the change out of the code too.
+    """
+    if function not in _FUNCTIONS:
+        raise typer.BadParameter(f"{function!r} is none of {', '.join(_FUNCTIONS)}", param_hint="FUNCTION")
+    client = clients(reach(stage, home))("lambda")
+    try:
+        with telling():
+            move = roll_back(client, Names(stage).platform(function), to)
+    except RollbackError as error:
+        raise typer.BadParameter(str(error), param_hint="FUNCTION" if to is None else "--to") from error
+    if as_json:
+        print_json({"function": move.function, "from": move.before, "to": move.after})
+    else:
+        typer.echo(f"{move.function}: live {move.before} -> {move.after}")

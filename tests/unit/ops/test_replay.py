@@ -1,0 +1,215 @@
+"""`onceward dispatch replay`: what it finds, what it queues, and that `dispatch` delivers it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+from typer.testing import CliRunner
+
+from handlers.adapters.receipt_item import from_item, to_item
+from handlers.adapters.records import DynamoDbRecords
+from handlers.domain.outbox import delivery_of
+from ops.commands.dispatch import app
+from ops.replay import parse_since
+from tests import builders
+from tests.stream_events import queue_batch
+from tests.unit.handlers.dispatch_bench import RECORDS_TABLE, Bench, accepted, event_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from typer.testing import Result
+
+    from handlers.domain.receipt import Receipt
+
+RECEIPTS_TABLE = "onceward-local_receipts"
+NOW_MS = int(datetime.now(UTC).timestamp() * 1000)
+HOUR_MS = builders.HOUR_MS
+
+
+class Stage:
+    """A local stage on moto: its tables, its retry queue, and `dispatch`."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.bench = Bench()
+        self.dynamodb = boto3.client("dynamodb", region_name="us-east-1")
+        self.sqs = boto3.client("sqs", region_name="us-east-1")
+        self.dynamodb.create_table(
+            TableName=RECEIPTS_TABLE,
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        self.queue_url = self.sqs.create_queue(QueueName="onceward-local_dispatch-retry")["QueueUrl"]
+        tables = {"receipts": RECEIPTS_TABLE, "records": RECORDS_TABLE}
+        outputs = {"apiUrl": "x", "region": "us-east-1", "stage": "local", "tables": tables, "tenants": {}}
+        (home / "local.json").write_text(json.dumps(outputs), encoding="utf-8")
+
+    def put(self, receipt: Receipt, *, recorded: bool = False) -> None:
+        self.dynamodb.put_item(TableName=RECEIPTS_TABLE, Item=to_item(receipt))
+        if recorded:
+            DynamoDbRecords(RECORDS_TABLE, self.dynamodb).write(delivery_of(receipt))
+
+    def replay(self, *arguments: str) -> Result:
+        return CliRunner().invoke(
+            app, ["replay", "--home", str(self.home), *arguments], env={"COLUMNS": "200", "TERM": "dumb"}
+        )
+
+    def counts(self, *arguments: str) -> dict[str, Any]:
+        result = self.replay("--json", *arguments)
+        assert result.exit_code == 0, result.output
+        counted: dict[str, Any] = json.loads(result.stdout)
+        return counted
+
+    def bodies(self) -> list[str]:
+        found: list[str] = []
+        while messages := self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get(
+            "Messages"
+        ):
+            found += [message["Body"] for message in messages]
+        return found
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with mock_aws():
+        yield Stage(tmp_path)
+
+
+def recent(number: int, tenant: str = "acme", age_ms: int = HOUR_MS) -> Receipt:
+    return accepted(number, tenant, created_at=NOW_MS - age_ms)
+
+
+def test_what_has_no_record_is_counted_queued_and_then_delivered(stage: Stage) -> None:
+    stage.put(recent(1), recorded=True)
+    stage.put(recent(2))
+    stage.put(recent(3, "bluebird"))
+
+    result = stage.replay("--since", "2h")
+
+    assert result.exit_code == 0
+    assert "3 receipts since" in result.stdout
+    assert "2 without a record" in result.stdout
+    assert [line.split() for line in result.stdout.splitlines()[1:4]] == [
+        ["TENANT", "MISSING"],
+        ["acme", "1"],
+        ["bluebird", "1"],
+    ]
+    bodies = stage.bodies()
+    assert len(bodies) == 2
+    assert stage.bench.dispatch(queue_batch(bodies)) == {"batchItemFailures": []}
+    assert event_ids(stage.bench.published("bluebird")) == [delivery_of(recent(3)).event_id]
+    assert stage.counts("--since", "2h", "--dry-run")["missing"] == 0
+
+
+def test_run_twice_it_delivers_one_record_and_events_of_one_id(stage: Stage) -> None:
+    stage.put(recent(1))
+    stage.replay("--since", "2h")
+    stage.replay("--since", "2h")
+
+    stage.bench.dispatch(queue_batch(stage.bodies()))
+
+    assert len(stage.bench.records()) == 1
+    assert set(event_ids(stage.bench.published())) == {delivery_of(recent(1)).event_id}
+
+
+def test_a_dry_run_queues_nothing(stage: Stage) -> None:
+    stage.put(recent(1))
+    assert stage.counts("--since", "2h", "--dry-run") | {"since": ""} == {
+        "since": "",
+        "receipts": 1,
+        "missing": 1,
+        "queued": 0,
+        "tenants": {"acme": 1},
+    }
+    assert stage.bodies() == []
+
+
+def test_older_receipts_and_other_tenants_are_left_alone(stage: Stage) -> None:
+    stage.put(recent(1, age_ms=3 * HOUR_MS))
+    stage.put(recent(2, "bluebird"))
+    stage.put(recent(3))
+
+    assert stage.counts("--since", "2h", "--tenant", "acme")["queued"] == 1
+    [body] = stage.bodies()
+    assert from_item(json.loads(body)["image"]) == recent(3)
+
+
+def test_a_claim_without_an_answer_has_nothing_to_deliver(stage: Stage) -> None:
+    stage.put(builders.in_progress(created_at=NOW_MS))
+    assert stage.counts("--since", "1h")["receipts"] == 0
+
+
+def test_more_receipts_than_one_lookup_takes_are_all_compared(stage: Stage) -> None:
+    for number in range(230):
+        stage.put(recent(number), recorded=number % 2 == 0)
+    counted = stage.counts("--since", "2h")
+    assert (counted["receipts"], counted["missing"], counted["queued"]) == (230, 115, 115)
+    assert len(stage.bodies()) == 115
+
+
+def test_a_record_of_another_tenant_does_not_stand_in_for_one(stage: Stage) -> None:
+    mine, theirs = recent(1), replace(recent(1), tenant_id="bluebird")
+    stage.put(theirs, recorded=True)
+    stage.put(mine)
+    assert stage.counts("--since", "2h")["tenants"] == {"acme": 1}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--since", "yesterday"),
+        ("--since", "0h"),
+        ("--since", "2999-01-01"),
+        ("--since", "99999999d"),
+        ("--since", "2h", "--tenant", "A#"),
+        ("--since", "2h", "--stage", "Prod!"),
+        (),
+    ],
+)
+def test_nonsense_is_a_usage_error(stage: Stage, arguments: tuple[str, ...]) -> None:
+    assert stage.replay(*arguments).exit_code == 2
+
+
+def test_a_platform_that_is_not_up_is_named(stage: Stage) -> None:
+    (stage.home / "local.json").unlink()
+    result = stage.replay("--since", "2h")
+    assert result.exit_code == 2
+    assert "not up" in result.stderr
+
+
+def test_a_missing_queue_is_one_line_not_a_traceback(stage: Stage) -> None:
+    stage.sqs.delete_queue(QueueUrl=stage.queue_url)
+    result = stage.replay("--since", "2h")
+    assert result.exit_code == 2
+    assert "AWS did not do it" in result.stderr
+    assert "Traceback" not in result.output
+
+
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("90s", NOON - timedelta(seconds=90)),
+        ("15m", NOON - timedelta(minutes=15)),
+        ("2h", NOON - timedelta(hours=2)),
+        ("7d", NOON - timedelta(days=7)),
+        ("2026-11-30T10:00:00Z", NOON - timedelta(hours=2)),
+        ("2026-11-30T10:00:00", NOON - timedelta(hours=2)),
+        ("2026-11-30T11:00:00+01:00", NOON - timedelta(hours=2)),
+        ("2026-11-30", NOON - timedelta(hours=12)),
+    ],
+)
+def test_since_is_a_duration_or_a_time(text: str, moment: datetime) -> None:
+    assert parse_since(text, NOON) == moment
