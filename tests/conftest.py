@@ -1,0 +1,5 @@
+"""Fixtures that every test may ask for."""
+
+from tests.platform_fixture import platform
+
+__all__ = ["platform"]
