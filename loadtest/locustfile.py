@@ -31,9 +31,10 @@ _SHARE_DONE = "onceward_share_done"
 
 @events.init_command_line_parser.add_listener  # type: ignore[untyped-decorator]
 def _add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--run-dir", type=Path, help="the directory of the run, with its run.json")
+    # Text, not Path: the master sends its options to the workers, in a format that knows no paths.
+    parser.add_argument("--run-dir", help="the directory of the run, with its run.json")
     parser.add_argument(
-        "--home", type=Path, default=_ROOT / ".onceward", help="the local platform's directory (stage local)"
+        "--home", default=str(_ROOT / ".onceward"), help="the local platform's directory (stage local)"
     )
 
 
@@ -43,14 +44,13 @@ def _prepare(environment: Any, runner: Any, **_: object) -> None:  # noqa: ANN40
     options = environment.parsed_options
     if options.run_dir is None:
         raise SystemExit("--run-dir is missing: `onceward storm` makes the directory")
-    directory = RunDirectory(options.run_dir)
+    directory = RunDirectory(Path(options.run_dir))
     settings = directory.settings()
     StormShape.users, StormShape.shares = settings.users, settings.shares
     if isinstance(runner, MasterRunner):
         runner.register_message(_SHARE_DONE, lambda msg, **_: StormShape.done.add(msg.data["share"]))
-        environment.events.worker_disconnect.add_listener(_count_lost)
         return
-    found = target.load(settings.stage, options.home, _ROOT)
+    found = target.load(settings.stage, Path(options.home), _ROOT)
     tenants = {one.tenant_id: one for one in target.choose(found, settings.tenants)}
     StormUser.host = found.api_url
     environment.events.test_start.add_listener(lambda **_: _begin(environment, directory, tenants))
@@ -72,15 +72,8 @@ def _begin(environment: Any, directory: RunDirectory, tenants: dict[str, target.
 
     def warm_up_and_start() -> None:
         client = StormUser(environment)
-        client.on_start()
         for step in worker.warm_up:
             client.perform(step, worker.now_ms())
         worker.start_clock(done)
 
     gevent.spawn(warm_up_and_start)
-
-
-def _count_lost(client_id: str, **_: object) -> None:
-    """A worker that is gone will not report its share: the run ends without it, and the checker says so."""
-    del client_id
-    StormShape.lost_workers += 1

@@ -51,11 +51,16 @@ def run(directory: RunDirectory, settings: RunSettings, home: Path, progress: Ca
                 progress(attempts)
             if time.monotonic() - since > _STILL_SECONDS:
                 raise StormError(f"nothing happened for {_STILL_SECONDS:.0f} s; see {directory.log}")
+            _raise_if_failed(processes, directory)
             time.sleep(_LOOK_SECONDS)
+        _raise_if_failed(processes, directory)
         progress(count_attempts(directory))
-        failed = [process.returncode for process in processes if process.returncode]
-        if failed:
-            raise StormError(f"a Locust process ended with {failed[0]}; see {directory.log}")
+
+
+def _raise_if_failed(processes: list[subprocess.Popen[bytes]], directory: RunDirectory) -> None:
+    failed = [process.returncode for process in processes if process.returncode]
+    if failed:
+        raise StormError(f"a Locust process ended with {failed[0]}; see {directory.log}")
 
 
 def count_attempts(directory: RunDirectory) -> int:

@@ -6,18 +6,23 @@ Users speak HTTP only. boto3 in a gevent user hangs (locust issue 2637): AWS is 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import gevent
 import gevent.pool
 from geventhttpclient.client import HTTPClientPool
 from locust import FastHttpUser, LoadTestShape, task
+from locust.contrib.fasthttp import FAILURE_EXCEPTIONS
 from locust.exception import StopUser
+from locust.runners import MasterRunner
 
 from loadtest.dropping import send_and_drop
 from loadtest.history import Outcome, answer
 
 if TYPE_CHECKING:
+    from locust.contrib.fasthttp import ResponseContextManager
+
+    from loadtest.history import Answer
     from loadtest.plan import PlannedRequest, Scenario, Step
     from loadtest.worker import StormWorker
 
@@ -32,22 +37,19 @@ _PATH = "/v1/leads"
 _PROVOKED = frozenset({HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
-class StormUser(FastHttpUser):  # type: ignore[misc]  # locust ships no complete types
+class StormUser(FastHttpUser):
     """Takes one step of the plan after another, at its time."""
 
     worker: ClassVar[StormWorker]
     insecure = False  # Locust's default accepts any certificate
     network_timeout = _ANSWER_SECONDS
     connection_timeout = _CONNECT_SECONDS
+    max_redirects = 0  # a redirect is an answer: a followed one would turn the POST into a GET
     client_pool = HTTPClientPool(
         concurrency=_MOST_CONNECTIONS,
         network_timeout=_ANSWER_SECONDS,
         connection_timeout=_CONNECT_SECONDS,
     )
-
-    def on_start(self) -> None:
-        """Take redirects as the answers that they are: a followed one would turn a POST into a GET."""
-        self.client.client.redirect_response_codes = frozenset()
 
     @task
     def take_step(self) -> None:
@@ -85,14 +87,13 @@ class StormUser(FastHttpUser):  # type: ignore[misc]  # locust ships no complete
         times = (intended_ms, self.worker.now_ms())
         name = f"{_PATH} {scenario.value}"
         if request.drop_after_ms is not None:
-            outcome = send_and_drop(f"{self.host}{_PATH}", headers, body, request.drop_after_ms)
+            outcome = send_and_drop(f"{self.host}{_PATH}", headers, body.encode(), request.drop_after_ms)
             attempt = self.worker.record(attempt_id, request, scenario, times, outcome)
             self._report_drop(f"{name} (dropped)", attempt.latency_ms, outcome)
             return
         with self.client.post(_PATH, data=body, headers=headers, name=name, catch_response=True) as response:
-            got, outcome = None, _outcome_of(response)
-            if outcome is Outcome.OK:
-                got = answer(response.status_code, dict(response.headers.items()), response.content or b"")
+            got = _answer_of(response)
+            outcome = Outcome.OK if got else _outcome_of(response)
             attempt = self.worker.record(attempt_id, request, scenario, times, outcome, got)
             # Locust's own figure starts when the request is sent; ours when it was meant to be.
             response.request_meta["response_time"] = attempt.latency_ms
@@ -111,18 +112,24 @@ class StormUser(FastHttpUser):  # type: ignore[misc]  # locust ships no complete
         )
 
 
-def _outcome_of(response: Any) -> Outcome:  # noqa: ANN401 - locust's response types are not annotated
-    """What is known: an answer is OK whatever its status; a refused connection certainly sent nothing."""
-    if response.status_code:
-        return Outcome.OK
-    return (
-        Outcome.FAIL
-        if isinstance(getattr(response, "error", None), ConnectionRefusedError)
-        else Outcome.UNKNOWN
-    )
+def _answer_of(response: ResponseContextManager) -> Answer | None:
+    """The answer when it is whole; None when there is none, or when it broke off in the middle."""
+    if not response.status_code or response.headers is None:
+        return None
+    try:
+        body = response.content or b""
+    except FAILURE_EXCEPTIONS:
+        return None
+    return answer(response.status_code, dict(response.headers.items()), body)
 
 
-class StormShape(LoadTestShape):  # type: ignore[misc]  # locust ships no complete types
+def _outcome_of(response: ResponseContextManager) -> Outcome:
+    """What is known of an attempt without an answer: a refused connection certainly sent nothing."""
+    refused = isinstance(getattr(response, "error", None), ConnectionRefusedError)
+    return Outcome.FAIL if refused else Outcome.UNKNOWN
+
+
+class StormShape(LoadTestShape):
     """Starts all users at once and ends the test when every share of the plan is done.
 
     The load itself follows the plan's own clock, not the number of users: that is what makes it open.
@@ -132,10 +139,13 @@ class StormShape(LoadTestShape):  # type: ignore[misc]  # locust ships no comple
     users: ClassVar[int] = 1
     shares: ClassVar[int] = 1
     done: ClassVar[set[int]] = set()
-    lost_workers: ClassVar[int] = 0
 
     def tick(self) -> tuple[int, float] | None:
-        """Called once a second: users and their spawn rate, or None to end the test."""
-        if len(self.done) + self.lost_workers >= self.shares:
+        """Called once a second: users and their spawn rate, or None to end the test.
+
+        A worker that is gone will not report its share: the run ends without it, and the checker says so.
+        """
+        lost = self.shares - self.runner.worker_count if isinstance(self.runner, MasterRunner) else 0
+        if len(self.done) + lost >= self.shares:
             return None
         return self.users, float(self.users)

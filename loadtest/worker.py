@@ -27,7 +27,7 @@ _LEAD_IN_MS = 500.0
 
 
 class StormWorker:
-    """Deals this process's steps to its users, in the order of their start, and writes down what came of them.
+    """Deals this process's steps to its users in the order of their start, and keeps the history.
 
     Users live in one thread (gevent), and nothing here waits between reading and changing a counter.
     """
@@ -95,9 +95,9 @@ class StormWorker:
         }
         return headers if request.key is None else {**headers, "Idempotency-Key": request.key}
 
-    def body(self, request: PlannedRequest) -> bytes:
-        """The body of a request."""
-        return json.dumps(lead(self.settings, request.subject, request.variant)).encode()
+    def body(self, request: PlannedRequest) -> str:
+        """The body of a request: JSON in ASCII."""
+        return json.dumps(lead(self.settings, request.subject, request.variant))
 
     def record(
         self,
