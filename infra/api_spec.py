@@ -6,12 +6,14 @@ the content, which is known at preview, rather than ids, which are not.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
 from infra.cors import ALLOW_ORIGIN, Cors
 from infra.gateway_responses import GATEWAY_RESPONSES, METHOD_NOT_ALLOWED, problem
+from infra.settings import FunctionName
 
 API_KEY_SOURCE: Final = "method.request.header.x-api-key"
 """What the authorizer's cache is keyed by, and what makes a request without a key a 401."""
@@ -33,12 +35,17 @@ class Route:
 
     method: str
     path: str
-    function: str
+    function: FunctionName
 
     @property
     def name(self) -> str:
         """`POST /v1/leads`."""
         return f"{self.method} {self.path}"
+
+    @property
+    def source(self) -> str:
+        """The route in an execute-api ARN, after the REST stage: `GET/v1/leads/*`."""
+        return self.method + re.sub(r"\{[^}]*\}", "*", self.path)
 
 
 ROUTES: Final = (

@@ -11,7 +11,16 @@ from typing import Final
 REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "X-Api-Key", "X-Correlation-Id")
 """What a page may send."""
 
-EXPOSED_HEADERS: Final = ("ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-Correlation-Id")
+EXPOSED_HEADERS: Final = (
+    *(
+        "ETag",
+        "Idempotent-Body-Omitted",
+        "Idempotent-Replayed",
+        "Location",
+        "Retry-After",
+        "X-Correlation-Id",
+    ),
+)
 """What a page may read, beyond the few headers that browsers always show."""
 
 # Two hours: the longest that Chromium keeps a preflight's answer (its own cap), so more has no effect there.

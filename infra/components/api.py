@@ -1,7 +1,6 @@
 """The REST API: what `infra.api_spec` says, deployed to one REST stage that is named after the stage."""
 
 import json
-from typing import Final
 
 import pulumi
 import pulumi_aws as aws
@@ -9,14 +8,12 @@ import pulumi_aws as aws
 from infra.api_spec import API_KEY_SOURCE, BINARY_MEDIA_TYPES, ApiSpec
 from infra.components.api_methods import MethodScope, make_methods
 from infra.components.api_stage import ApiStage
+from infra.components.function import Function
 from infra.components.functions import Functions
 from infra.cors import Cors
 from infra.gateway_responses import GATEWAY_RESPONSES
 from infra.naming import ALIAS
-from infra.settings import FunctionName
 from infra.stage import Stage
-
-_CALLED: Final[tuple[FunctionName, ...]] = ("ingest", "read")
 
 
 class Api(pulumi.ComponentResource):
@@ -73,17 +70,16 @@ class Api(pulumi.ComponentResource):
         return made
 
     def _permissions(self) -> None:
-        """Let the gateway call the functions: one statement a function, however many tenants there are."""
-        for name in _CALLED:
-            self._permission(name, f"{self._stage.names.stage}/*/*")
-        self._permission(
-            "authorizer", self.authorizer.id.apply(lambda identifier: f"authorizers/{identifier}")
-        )
+        """Let the gateway call the functions: one statement a route, however many tenants there are."""
+        for route in self.spec.routes:
+            source = f"{self._stage.names.stage}/{route.source}"
+            self._permission(route.name, self._functions.by_name[route.function], source)
+        authorizer = pulumi.Output.concat("authorizers/", self.authorizer.id)
+        self._permission("authorizer", self._functions.authorizer, authorizer)
 
-    def _permission(self, name: FunctionName, source: pulumi.Input[str]) -> None:
-        function = self._functions.by_name[name]
+    def _permission(self, caller: str, function: Function, source: pulumi.Input[str]) -> None:
         aws.lambda_.Permission(
-            f"{name}-from-api",
+            caller,
             action="lambda:InvokeFunction",
             function=function.resource.name,
             qualifier=function.alias.name,

@@ -76,6 +76,8 @@ class TenantResources(pulumi.ComponentResource):
             self._child_name("topic"),
             name=self._stage.names.tenant(self._tenant.id),
             kms_master_key_id=self._shared.key_arn if own_key is None else own_key,
+            # HTTPS subscribers check signatures with SHA-256 rather than SHA-1.
+            signature_version=2,
             opts=self._stage.child(self),
         )
         policy = resource_policies.tenant_topic(
@@ -123,7 +125,8 @@ class TenantResources(pulumi.ComponentResource):
                 key_id=made.id,
                 key_type="API_KEY",
                 usage_plan_id=self._shared.plans[self._tenant.tier],
-                opts=self._stage.child(self),
+                # A key can be on one plan of a REST stage only: to change tiers it leaves the old one first.
+                opts=self._stage.child(self, delete_before_replace=True),
             )
         # Only the hash of the value is in the item, so the item need not be a secret.
         item = pulumi.Output.unsecret(

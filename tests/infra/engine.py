@@ -4,6 +4,8 @@ Unlike Pulumi's own mock it builds URNs as the real engine does (type chain of t
 that comes twice, and leaves computed outputs unknown in a preview.
 """
 
+# ruff: noqa: N802 (the methods have Pulumi's names)
+
 import asyncio
 import gc
 import os
@@ -35,6 +37,7 @@ class Registered:
     inputs: dict[str, Any]
     protect: bool
     retain: bool
+    delete_before_replace: bool
     dependencies: frozenset[str]
     secrets: frozenset[str]
 
@@ -45,7 +48,7 @@ class Run:
 
     resources: dict[str, Registered] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
-    secret_outputs: bool = False
+    secret_outputs: frozenset[str] = frozenset()
 
     @property
     def urns(self) -> set[str]:
@@ -86,6 +89,7 @@ class Engine:
             inputs=values,
             protect=request.protect,
             retain=request.retainOnDelete,
+            delete_before_replace=request.deleteBeforeReplace,
             dependencies=frozenset(depends),
             secrets=secrets,
         )
@@ -106,7 +110,7 @@ class Engine:
     ) -> empty_pb2.Empty:
         if f"::{STACK_TYPE}::" in request.urn:
             self.run.outputs, secrets = plain(request.outputs)
-            self.run.secret_outputs = bool(secrets)
+            self.run.secret_outputs = secrets
         return empty_pb2.Empty()
 
     def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> resource_pb2.ResourceInvokeResponse:
@@ -115,14 +119,12 @@ class Engine:
             "aws:index/getRegion:getRegion": {"region": REGION},
             "aws:index/getPartition:getPartition": {"partition": "aws"},
         }
-        answer = struct_pb2.Struct()
-        answer.update(answers[request.tok])
-        return resource_pb2.ResourceInvokeResponse(**{"return": answer})
+        response = resource_pb2.ResourceInvokeResponse()
+        getattr(response, "return").update(answers[request.tok])  # a keyword in Python, a field in Pulumi
+        return response
 
     def GetDeploymentInfo(self, _request: empty_pb2.Empty) -> resource_pb2.DeploymentInfo:
-        return resource_pb2.DeploymentInfo(
-            supportedFeatures=[resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS]
-        )
+        return resource_pb2.DeploymentInfo(supportedFeatures=[resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS])
 
     def SignalAndWaitForShutdown(self, _request: empty_pb2.Empty) -> empty_pb2.Empty:
         return empty_pb2.Empty()

@@ -1,5 +1,6 @@
 """Runs of the real program on the stages' real settings, with tenants made for the test."""
 
+import functools
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ from infra.program import REPOSITORY, declare
 from infra.settings import Settings, parse
 from tenants.loader import TenantSet, load
 from tenants.models import Tenant
-from tests.infra.engine import Run, run
+from tests.infra.engine import Registered, Run, run
 
 STAGES = ("local", "dev", "prod")
 
@@ -22,8 +23,7 @@ def config_of(stage: str) -> dict[str, str]:
     """The values of Pulumi.<stage>.yaml as the Pulumi CLI hands them to the program."""
     loaded = YAML(typ="safe").load(REPOSITORY / f"Pulumi.{stage}.yaml")
     return {
-        key: value if isinstance(value, str) else json.dumps(value)
-        for key, value in loaded["config"].items()
+        key: value if isinstance(value, str) else json.dumps(value) for key, value in loaded["config"].items()
     }
 
 
@@ -60,9 +60,7 @@ def empty_bundle(function: str, _platform: Literal["aarch64", "native"]) -> Path
     return Path("/bundles") / f"{function}.zip"
 
 
-def run_stage(
-    stage: str, tenants: TenantSet | None = None, *, preview: bool = True, **changes: Any
-) -> Run:
+def run_stage(stage: str, tenants: TenantSet | None = None, *, preview: bool = True, **changes: Any) -> Run:
     """Run the program for a stage, with its file's settings but for `changes`."""
     settings = settings_of(stage, **changes)
     wanted = sample_tenants(stage) if tenants is None else tenants
@@ -71,3 +69,21 @@ def run_stage(
         declare(settings, Names(pulumi.get_stack()), wanted, empty_bundle)
 
     return run(program, stage, preview=preview)
+
+
+@functools.cache
+def previewed(stage: str) -> Run:
+    """A preview of the stage as it is in the repository; run once, so do not change it."""
+    return run_stage(stage)
+
+
+@functools.cache
+def updated(stage: str) -> Run:
+    """An update of the stage as it is in the repository; run once, so do not change it."""
+    return run_stage(stage, preview=False)
+
+
+def document(registered: Registered, field: str) -> dict[str, Any]:
+    """A JSON document in a resource's input."""
+    loaded: dict[str, Any] = json.loads(registered.inputs[field])
+    return loaded

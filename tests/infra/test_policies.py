@@ -1,0 +1,158 @@
+"""The roles' policies: each function may make the calls it makes and no other."""
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infra import policies
+from infra.naming import Arns, Location, Names
+from tests.infra.stages import STAGES, previewed
+
+ARNS = Arns(Location("aws", "123456789012", "eu-west-1"), Names("dev"))
+FUNCTIONS = ("authorizer", "dispatch", "ingest", "read")
+EVERYONE = {"logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"}
+
+
+def statements(document: Any) -> Iterator[dict[str, Any]]:
+    yield from document["Statement"]
+
+
+def listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def actions(document: Any) -> set[str]:
+    return {action for statement in statements(document) for action in listed(statement["Action"])}
+
+
+def resources_of(document: Any, action: str) -> set[str]:
+    return {
+        resource
+        for statement in statements(document)
+        if action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    }
+
+
+def registered(stage: str, function: str) -> str:
+    """The identity policy of a function's role as the program registers it."""
+    policy: str = previewed(stage).one("aws:iam/rolePolicy:RolePolicy", f"{function}-policy").inputs["policy"]
+    return policy
+
+
+every_role = pytest.mark.parametrize(
+    ("stage", "function"), [(stage, function) for stage in STAGES for function in FUNCTIONS]
+)
+
+
+def test_there_are_no_other_roles_policies() -> None:
+    for stage in STAGES:
+        names = {each.name for each in previewed(stage).of_type("aws:iam/rolePolicy:RolePolicy")}
+        assert names == {f"{function}-policy" for function in FUNCTIONS}
+
+
+@every_role
+def test_every_role_passes_the_policy_linter(stage: str, function: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # parliament imports pkg_resources, which says that it will go
+        import parliament
+    found = parliament.analyze_policy_string(registered(stage, function)).findings
+    assert [(each.issue, each.detail) for each in found] == []
+
+
+@every_role
+def test_no_role_has_a_wildcard_in_an_action(stage: str, function: str) -> None:
+    assert [action for action in actions(json.loads(registered(stage, function))) if "*" in action] == []
+
+
+@every_role
+def test_only_listed_calls_are_on_every_resource(stage: str, function: str) -> None:
+    for statement in statements(json.loads(registered(stage, function))):
+        assert statement["Effect"] == "Allow"
+        assert "NotAction" not in statement
+        assert "NotResource" not in statement
+        if "*" in listed(statement["Resource"]):
+            assert set(listed(statement["Action"])) <= set(policies.TAKES_NO_RESOURCE)
+        for resource in listed(statement["Resource"]):
+            assert resource == "*" or re.search(rf"[:/]onceward-{stage}[_-]", resource), resource
+
+
+def test_every_listed_call_is_made_and_has_a_reason() -> None:
+    made = {action for name in FUNCTIONS for action in actions(policies.function_role(name, ARNS))}
+    assert set(policies.TAKES_NO_RESOURCE) <= made
+    assert all(len(reason) > 20 for reason in policies.TAKES_NO_RESOURCE.values())
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        ("authorizer", {"dynamodb:GetItem"}),
+        ("ingest", {"dynamodb:PutItem"}),
+        ("read", {"dynamodb:GetItem"}),
+        (
+            "dispatch",
+            {
+                "dynamodb:DescribeStream",
+                "dynamodb:GetRecords",
+                "dynamodb:GetShardIterator",
+                "dynamodb:ListStreams",
+                "dynamodb:PutItem",
+                "s3:ListBucket",
+                "s3:PutObject",
+                "sns:Publish",
+                "sqs:DeleteMessage",
+                "sqs:GetQueueAttributes",
+                "sqs:ReceiveMessage",
+                "sqs:SendMessage",
+            },
+        ),
+    ],
+)
+def test_a_function_may_make_its_own_calls_only(function: str, calls: set[str]) -> None:
+    assert actions(policies.function_role(function, ARNS)) == calls | EVERYONE
+
+
+@pytest.mark.parametrize(
+    ("function", "action", "tables"),
+    [
+        ("authorizer", "dynamodb:GetItem", {"tenants"}),
+        ("ingest", "dynamodb:PutItem", {"receipts"}),
+        ("read", "dynamodb:GetItem", {"receipts", "records"}),
+        ("dispatch", "dynamodb:PutItem", {"records"}),
+    ],
+)
+def test_a_function_reaches_its_own_tables_only(function: str, action: str, tables: set[str]) -> None:
+    allowed = resources_of(policies.function_role(function, ARNS), action)
+    assert allowed == {ARNS.table(name) for name in tables}
+
+
+def test_dispatch_publishes_to_tenants_topics_of_its_stage_and_to_nothing_else() -> None:
+    allowed = resources_of(policies.function_role("dispatch", ARNS), "sns:Publish")
+    assert allowed == {"arn:aws:sns:eu-west-1:123456789012:onceward-dev-*"}
+    # The alarm topic has an underscore where a tenant has a hyphen, so the pattern does not meet it.
+    assert not ARNS.topic("alarms").startswith(ARNS.tenant_topic_prefix)
+    assert not Arns(ARNS.location, Names("dev2")).tenant_topic("acme").startswith(ARNS.tenant_topic_prefix)
+
+
+def test_a_function_writes_to_its_own_log_group_only() -> None:
+    for name in FUNCTIONS:
+        allowed = resources_of(policies.function_role(name, ARNS), "logs:PutLogEvents")
+        assert allowed == {f"arn:aws:logs:eu-west-1:123456789012:log-group:/aws/lambda/onceward-dev_{name}:*"}
+
+
+def test_every_function_has_a_role_of_its_own() -> None:
+    run = previewed("dev")
+    roles = {each.name: each.inputs["name"] for each in run.of_type("aws:iam/role:Role")}
+    for name in FUNCTIONS:
+        assert roles[f"{name}-role"] == f"onceward-dev_{name}"
+    trusts = {
+        each.inputs["assumeRolePolicy"]
+        for each in run.of_type("aws:iam/role:Role")
+        if "logging" not in each.name
+    }
+    (trust,) = map(json.loads, trusts)
+    assert trust["Statement"][0]["Principal"] == {"Service": "lambda.amazonaws.com"}
