@@ -7,8 +7,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Set-up is done again when what it depends on changes, and costs nothing otherwise.
 STAMP := $(VENV)/.setup-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
-# `make test STRICT=1` fails when any test was skipped (what .ci/run does).
-PYTEST := $(BIN)/python -m pytest $(if $(STRICT),-p tests.no_skips)
 # Every lock: hashes of each file, for every system, and no registry's address (docs/adr/0050).
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate
 
@@ -52,13 +50,7 @@ down: setup ## stop the local platform
 
 .PHONY: test
 test: setup chromium iam-simulator ## every test; STRICT=1 fails on a skipped one
-	@parallel=0; serial=0; \
-	echo "== 1/2 unit, contract and infrastructure tests, in parallel"; \
-	$(PYTEST) -q -n 2 -m "not platform and not browser" || parallel=$$?; \
-	echo "== 2/2 tests on the local AWS and in Chromium, one at a time"; \
-	$(PYTEST) -q -n 0 -m "platform or browser" || serial=$$?; \
-	if [ $$parallel -eq 0 ] && [ $$serial -eq 0 ]; then echo "make test: passed (both parts)"; else \
-	  echo "make test: FAILED (part 1: exit $$parallel, part 2: exit $$serial)" >&2; exit 1; fi
+	@.ci/test $(BIN)/python $(if $(STRICT),-p tests.no_skips)
 
 .PHONY: check
 check: setup ## format, lint, types, import contracts, the repository's own rules
