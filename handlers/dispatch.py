@@ -21,6 +21,7 @@ from handlers.adapters.topics import SnsTopics
 from handlers.domain import cloud_event
 from handlers.domain.errors import OncewardError, Unavailable
 from handlers.domain.outbox import DispatchConflict, delivery_of, is_due
+from handlers.http import where
 from handlers.settings import DispatchSettings
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
 
 def reason_of(error: Exception) -> str:
     """What is said of an error in logs and parked messages: never what a foreign error quotes of the data."""
-    return str(error) if isinstance(error, OncewardError) else type(error).__name__
+    return str(error) if isinstance(error, OncewardError) else where(error)
 
 
 class _Trace:

@@ -105,7 +105,6 @@ def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]
         result, failure = http.problem(error, request), error
     except Exception as error:
         # Whatever it is, the gateway must not answer in our place: its 502 would leak the message.
-        dependencies.logger.exception("unforeseen", correlation_id=request.correlation_id)
         result, failure = http.problem(None, request), error
     elapsed_ms = (time.perf_counter() - started) * 1000
     said = {"tenant": tenant_id, "operation": operation, "correlation_id": request.correlation_id}
@@ -188,6 +187,5 @@ def _log(logger: Logger, failure: Exception | None, said: dict[str, Any]) -> Non
     elif isinstance(failure, RequestRefused):
         logger.info("rejected", extra=said | {"outcome": "rejected", "reason": failure.detail})
     else:
-        # A foreign error's text may quote data; ours does not.
-        reason = str(failure) if isinstance(failure, OncewardError) else type(failure).__name__
+        reason = str(failure) if isinstance(failure, OncewardError) else http.where(failure)
         logger.error("failed", extra=said | {"outcome": "failed", "reason": reason})

@@ -263,6 +263,8 @@ def test_what_nobody_foresaw_is_a_500_that_tells_nothing(error: Exception) -> No
     answer = world.get(lead(OLD_ID))
     assert problem(answer)["status"] == 500
     assert "secret" not in answer["body"]
+    [line] = world.log.getvalue().splitlines()
+    assert "secret" not in line or isinstance(error, CorruptItem)
 
 
 @pytest.mark.parametrize(
