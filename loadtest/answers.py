@@ -137,8 +137,10 @@ class Answers:
 
 
 def _count(counts: Counts, attempt: Attempt) -> None:
+    if attempt.operation == LEADS_READ:
+        counts.reads += 1
+        return
     counts.requests += 1
-    counts.reads += attempt.operation == LEADS_READ
     status = attempt.status
     if attempt.outcome is Outcome.FAIL:
         counts.failed += 1
@@ -147,14 +149,13 @@ def _count(counts: Counts, attempt: Attempt) -> None:
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         counts.server_errors += 1
     elif status < HTTPStatus.MULTIPLE_CHOICES:
-        if attempt.operation == LEADS:
-            counts.replays += attempt.replayed
-            counts.created += not attempt.replayed
+        counts.replays += attempt.replayed
+        counts.created += not attempt.replayed
     elif status == HTTPStatus.TOO_MANY_REQUESTS:
         counts.throttled += 1
     elif status in _EXPECTED_REFUSALS:
         counts.conflicts += 1
-    elif attempt.operation == LEADS:
+    else:
         counts.rejected += 1
 
 

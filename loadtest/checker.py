@@ -6,7 +6,7 @@ that plants its violation. It shares no code with the platform that it checks.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -54,15 +54,16 @@ def check(
         counts=counts,
         violations=tuple(found.kept),
         by_kind={kind.value: count for kind, count in found.counted.most_common()},
-        writes_per_key=dict(Counter(len(ids[pk]) for pk in answers.by_pk)),
+        events_checked=events is not None,
+        writes_of={pk: len(ids[pk]) for pk in answers.by_pk},
     )
 
 
 def _check_run(answers: Answers, planned: int, found: Violations) -> None:
     counts = answers.counts
-    sent = counts.requests - counts.reads
-    if sent < planned:
-        found.add(Kind.INCOMPLETE_RUN, "", "", f"the plan has {planned} requests, the history {sent}")
+    if counts.requests < planned:
+        detail = f"the plan has {planned} requests, the history {counts.requests}"
+        found.add(Kind.INCOMPLETE_RUN, "", "", detail)
     if not counts.created + counts.replays:
         found.add(Kind.NOTHING_ACCEPTED, "", "", f"of {counts.requests} requests not one was answered 2xx")
 

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import rfc8785
 
@@ -128,8 +128,8 @@ class HistoryWriter:
     write to a regular file does not, so lines of different users never mix; and a killed worker loses none.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file: TextIO = path.open("a", encoding="utf-8", buffering=1)
+    def __init__(self, path: Path, mode: Literal["a", "w"] = "a") -> None:
+        self._file: TextIO = path.open(mode, encoding="utf-8", buffering=1)
 
     def append(self, attempt: Attempt) -> None:
         """Write one line."""

@@ -92,6 +92,11 @@ class RunDirectory:
         return self.path / f"history-{share}.jsonl"
 
     @property
+    def reads(self) -> Path:
+        """The history of the reads that `loadtest.verify` makes."""
+        return self.path / "history-reads.jsonl"
+
+    @property
     def events(self) -> Path:
         """What was taken off the audit queues: a queue can be drained only once."""
         return self.path / "events.jsonl"

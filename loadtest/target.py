@@ -11,7 +11,6 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.config import Config
 
 if TYPE_CHECKING:
@@ -84,10 +83,6 @@ class Target:
         if self.credentials:
             options["aws_access_key_id"], options["aws_secret_access_key"] = self.credentials
         return options
-
-    def session(self) -> boto3.Session:
-        """A boto3 session of its own, so that no default session is shared or changed."""
-        return boto3.Session(region_name=self.region)
 
 
 def load(stage: str, home: Path, root: Path) -> Target:

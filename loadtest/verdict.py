@@ -64,14 +64,15 @@ class Counts:
     """What was counted in a run.
 
     Attributes:
-        requests: attempts, warm-up included. keys: different keys sent (one used by three tenants is one;
-            a request without a key counts by its body).
+        requests: POST attempts, warm-up included.
+        keys: different keys sent (one used by three tenants is one; a request without a key counts by its
+            body).
         tenant_keys: different pairs of tenant and key.
         writes: receipts; as many as accepted pairs of tenant and key, when all is well.
         records, events: found; events by different id.
         created: new 2xx answers. replays: 2xx answers marked as replayed.
         conflicts: 422 and 409. throttled: 429. server_errors: 5xx. rejected: every other 4xx.
-        unknown: sent, no answer seen. failed: never sent. reads: GET requests.
+        unknown: sent, no answer seen. failed: never sent. reads: GET requests (not in `requests`).
         never_accepted: pairs of tenant and key with no receipt, and rightly so.
     """
 
@@ -125,14 +126,21 @@ class Verdict:
         counts: what was counted.
         violations: the kept ones, in the order in which they were found.
         by_kind: how many of each kind, kept or not.
-        writes_per_key: how many pairs of tenant and key have 0, 1, 2... writes (different event ids seen
-            in answers, receipts, records and events).
+        events_checked: there were audit queues to hear the events.
+        writes_of: of each partition key (`tenantId#key`) that was sent, how many writes there were: the
+            different record ids in its answers, its receipt and its records.
     """
 
     counts: Counts
     violations: tuple[Violation, ...]
     by_kind: dict[str, int]
-    writes_per_key: dict[int, int]
+    events_checked: bool
+    writes_of: dict[str, int]
+
+    @property
+    def writes_per_key(self) -> dict[int, int]:
+        """How many pairs of tenant and key have 0, 1, 2... writes."""
+        return dict(Counter(self.writes_of.values()))
 
     @property
     def total(self) -> int:
@@ -148,6 +156,7 @@ class Verdict:
         """As it stands in `verdict.json`."""
         return {
             "passed": self.passed,
+            "eventsChecked": self.events_checked,
             "counts": asdict(self.counts),
             "violations": self.total,
             "byKind": self.by_kind,

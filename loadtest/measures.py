@@ -1,0 +1,157 @@
+"""The figures of a report: latency over time, answers over time, what each scenario did. Pure."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import Enum
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from loadtest.answers import derived_key
+from loadtest.history import LEADS, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from loadtest.history import Attempt
+
+# A chart shows so many points at most; a longer run gets wider ones.
+_MOST_BUCKETS = 60
+
+
+class Seen(Enum):
+    """What a client saw of its attempt, in the words of the report; in the order of its charts."""
+
+    NEW = "new (2xx)"
+    REPLAY = "replay (2xx)"
+    CONFLICT = "conflict (422, 409)"
+    THROTTLED = "throttled (429)"
+    REJECTED = "other 4xx"
+    SERVER_ERROR = "server error (5xx)"
+    NONE = "no answer seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Percentiles:
+    """Milliseconds from the intended start to the answer; None where there was no answer."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    most: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """What happened in one stretch of the run. `start_s` counts from its first intended start."""
+
+    start_s: float
+    latency: Percentiles
+    seen: dict[Seen, int]
+
+
+@dataclass(slots=True)
+class Row:
+    """One scenario's figures."""
+
+    seen: Counter[Seen] = field(default_factory=Counter)
+    latencies: array[float] = field(default_factory=lambda: array("d"))
+    keys: set[tuple[str, str]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Everything that the report draws.
+
+    Attributes:
+        began_ms: the first intended start, ms since the epoch; 0 without an attempt.
+        seconds: from then to the last end. width_s: of one bucket.
+        requests: POST attempts. latency: over all that were answered.
+        buckets: over time. scenarios: by name, in the order of their first attempt.
+        requests_per_key: attempts of each pair of tenant and key, most first.
+    """
+
+    began_ms: float
+    seconds: float
+    width_s: float
+    requests: int
+    latency: Percentiles
+    buckets: tuple[Bucket, ...]
+    scenarios: dict[str, Row]
+    requests_per_key: dict[tuple[str, str], int]
+
+
+def measure(attempts: Iterable[Attempt]) -> Measures:
+    """Take the figures. Memory: 8 bytes an answer, and what grows with keys.
+
+    Attempts without an answer count in `seen`, not in a latency: the storm's own drops end when it says so.
+    """
+    scenarios: defaultdict[str, Row] = defaultdict(Row)
+    per_key: Counter[tuple[str, str]] = Counter()
+    points: list[tuple[float, float, Seen]] = []
+    last = 0.0
+    for attempt in attempts:
+        if attempt.operation != LEADS:
+            continue
+        seen = _seen(attempt)
+        pair = (attempt.tenant, attempt.key or derived_key(attempt.body_hash))
+        row = scenarios[attempt.scenario]
+        row.seen[seen] += 1
+        row.keys.add(pair)
+        if seen is not Seen.NONE:
+            row.latencies.append(attempt.latency_ms)
+        per_key[pair] += 1
+        points.append((attempt.intended_start_ms, attempt.latency_ms, seen))
+        last = max(last, attempt.end_ms)
+    first = min((start for start, _, _ in points), default=0.0)
+    seconds = max(0.0, last - first) / 1000
+    width = max(1.0, float(-(-seconds // _MOST_BUCKETS)))
+    return Measures(
+        began_ms=first,
+        seconds=seconds,
+        width_s=width,
+        requests=len(points),
+        latency=percentiles([latency for _, latency, seen in points if seen is not Seen.NONE]),
+        buckets=tuple(_buckets(points, first, width)),
+        scenarios=dict(scenarios),
+        requests_per_key=dict(per_key.most_common()),
+    )
+
+
+def percentiles(latencies: Sequence[float]) -> Percentiles:
+    """The nearest-rank percentiles of some latencies: each is one that was measured."""
+    if not latencies:
+        return Percentiles(None, None, None, None)
+    ordered = sorted(latencies)
+
+    def rank(percent: int) -> float:
+        return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+    return Percentiles(rank(50), rank(95), rank(99), ordered[-1])
+
+
+def _buckets(points: list[tuple[float, float, Seen]], first: float, width_s: float) -> Iterable[Bucket]:
+    grouped: defaultdict[int, list[tuple[float, Seen]]] = defaultdict(list)
+    for start, latency, seen in points:
+        grouped[int((start - first) / 1000 / width_s)].append((latency, seen))
+    for number in range(max(grouped, default=-1) + 1):
+        inside = grouped.get(number, [])
+        answered = [latency for latency, seen in inside if seen is not Seen.NONE]
+        yield Bucket(number * width_s, percentiles(answered), dict(Counter(seen for _, seen in inside)))
+
+
+def _seen(attempt: Attempt) -> Seen:
+    status = attempt.status
+    if attempt.outcome is not Outcome.OK or status is None:
+        return Seen.NONE
+    if status < HTTPStatus.MULTIPLE_CHOICES:
+        return Seen.REPLAY if attempt.replayed else Seen.NEW
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return Seen.SERVER_ERROR
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return Seen.THROTTLED
+    return (
+        Seen.CONFLICT if status in {HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY} else Seen.REJECTED
+    )

@@ -1,0 +1,179 @@
+"""The report of a run: one HTML file that opens offline. Pure, but for reading its own template."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, StrictUndefined
+
+from loadtest import charts
+from loadtest.charts import Series
+from loadtest.measures import Seen, percentiles
+
+if TYPE_CHECKING:
+    from loadtest.measures import Measures, Row
+    from loadtest.run import RunSettings
+    from loadtest.verdict import Verdict
+
+# Okabe and Ito's palette: told apart with every common kind of colour blindness.
+_BLUE, _ORANGE, _GREEN, _VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
+_PURPLE, _SKY, _GREY, _PALE = "#cc79a7", "#56b4e9", "#8a97a5", "#c3d3e3"
+
+_SEEN_COLORS = {
+    Seen.NEW: _GREEN,
+    Seen.REPLAY: _SKY,
+    Seen.CONFLICT: _ORANGE,
+    Seen.THROTTLED: _PURPLE,
+    Seen.REJECTED: _BLUE,
+    Seen.SERVER_ERROR: _VERMILION,
+    Seen.NONE: _GREY,
+}
+
+
+def render(run: RunSettings, verdict: Verdict, measures: Measures) -> str:
+    """Make the report.
+
+    Args:
+        run: the settings. verdict: of the checker. measures: of the history.
+    """
+    template = resources.files("loadtest").joinpath("report.html.j2").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(template).render(
+        run=run,
+        verdict=verdict,
+        counts=verdict.counts,
+        n=_number,
+        when=datetime.fromtimestamp(measures.began_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        again=again(run),
+        tiles=_tiles(run, verdict, measures),
+        charts=_charts(verdict, measures),
+        table_head=_TABLE_HEAD,
+        table=[_row(name, row) for name, row in measures.scenarios.items()],
+        shares=_shares(measures),
+    )
+
+
+def again(run: RunSettings) -> str:
+    """The command that sends the same storm again."""
+    return (
+        f"onceward storm --stage {run.stage} --requests {run.requests} --keys {run.keys} --seed {run.seed} "
+        f"--rate {run.rate:g} --burst {run.burst} --users {run.users} --workers {run.workers} "
+        + " ".join(f"--tenants {tenant}" for tenant in run.tenants)
+    )
+
+
+def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple[str, str, str, bool]]:
+    counts, latency = verdict.counts, measures.latency
+    rate = measures.requests / measures.seconds if measures.seconds else 0.0
+    return [
+        ("requests", _number(counts.requests), f"{rate:,.0f}/s over {measures.seconds:.0f} s", False),
+        ("keys", _number(counts.keys), f"{_number(counts.tenant_keys)} with their tenants", False),
+        ("writes", _number(counts.writes), _effects(verdict), False),
+        ("replays", _number(counts.replays), "the first answer again", False),
+        ("conflicts", _number(counts.conflicts), "another body: 422", False),
+        ("violations", _number(verdict.total), "must be 0", verdict.total > 0),
+        ("no answer seen", _number(counts.unknown), "dropped on purpose, or timed out", False),
+        ("server errors", _number(counts.server_errors), "5xx, retryable", counts.server_errors > 0),
+        ("p50", _ms(latency.p50), "from the intended start", False),
+        ("p99", _ms(latency.p99), f"at {run.rate:g}/s intended", False),
+    ]
+
+
+def _effects(verdict: Verdict) -> str:
+    counts = verdict.counts
+    events = f"{_number(counts.events)} events" if verdict.events_checked else "events not checked"
+    return f"{_number(counts.records)} records, {events}"
+
+
+def _charts(verdict: Verdict, measures: Measures) -> list[dict[str, Any]]:
+    if not measures.buckets:
+        return []
+    return [_latency_chart(measures), _answers_chart(measures), _writes_chart(verdict, measures)]
+
+
+def _latency_chart(measures: Measures) -> dict[str, Any]:
+    buckets = measures.buckets
+    series = [
+        Series("p99", _VERMILION, [one.latency.p99 for one in buckets]),
+        Series("p95", _ORANGE, [one.latency.p95 for one in buckets]),
+        Series("p50", _BLUE, [one.latency.p50 for one in buckets]),
+    ]
+    return {
+        "title": "Latency over time",
+        "note": "From the moment at which the plan wanted a request sent, so that a slow platform cannot "
+        "hide by slowing its clients down.",
+        "legend": [(one.name, one.color) for one in series],
+        "svg": charts.lines([one.start_s for one in buckets], series, "seconds into the run", "ms"),
+    }
+
+
+def _answers_chart(measures: Measures) -> dict[str, Any]:
+    buckets, width = measures.buckets, measures.width_s
+    series = [
+        Series(seen.value, color, [float(one.seen.get(seen, 0)) for one in buckets])
+        for seen, color in _SEEN_COLORS.items()
+        if any(one.seen.get(seen) for one in buckets)
+    ]
+    xs = [one.start_s for one in buckets]
+    return {
+        "title": "Answers over time",
+        "note": f"Requests by what their client saw, in steps of {width:g} s.",
+        "legend": [(one.name, one.color) for one in series],
+        "svg": charts.stacked(xs, width, series, "seconds into the run", "requests"),
+    }
+
+
+def _writes_chart(verdict: Verdict, measures: Measures) -> dict[str, Any]:
+    pairs = [
+        (f"{tenant} {key.strip()}", requests, verdict.writes_of.get(f"{tenant}#{key}", 0))
+        for (tenant, key), requests in measures.requests_per_key.items()
+    ]
+    spread = ", ".join(
+        f"{_number(pairs)} with {writes}" for writes, pairs in sorted(verdict.writes_per_key.items())
+    )
+    return {
+        "title": "Writes per key",
+        "note": f"Pairs of tenant and key by their writes: {spread}. However many requests a key gets, "
+        "its mark belongs at 1.",
+        "legend": [("requests", _PALE), ("one write", _GREEN), ("none, or more than one", _VERMILION)],
+        "svg": charts.requests_and_writes(pairs, (_PALE, _GREEN, _VERMILION)),
+    }
+
+
+_TABLE_HEAD = (
+    "scenario",
+    "requests",
+    "keys",
+    "new",
+    "replays",
+    "conflicts",
+    "no answer",
+    "5xx",
+    "p50",
+    "p95",
+    "p99",
+)
+
+
+def _row(name: str, row: Row) -> tuple[str, ...]:
+    latency = percentiles(row.latencies)
+    counted = (row.seen.total(), len(row.keys), row.seen[Seen.NEW], row.seen[Seen.REPLAY])
+    refused = (row.seen[Seen.CONFLICT], row.seen[Seen.NONE], row.seen[Seen.SERVER_ERROR])
+    times = (latency.p50, latency.p95, latency.p99)
+    return (name, *map(_number, counted), *map(_number, refused), *map(_ms, times))
+
+
+def _shares(measures: Measures) -> list[tuple[str, int, str]]:
+    counted = {seen: sum(row.seen[seen] for row in measures.scenarios.values()) for seen in Seen}
+    total = max(1, measures.requests)
+    return [(seen.value, times, f"{times / total:.1%}") for seen, times in counted.items() if times]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f} ms"

@@ -1,0 +1,77 @@
+"""Judges a finished run: waits for the platform to settle, reads what is there, asks the checker."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from loadtest import history, settle, target
+from loadtest.answers import Answers
+from loadtest.checker import check
+from loadtest.collect import AuditQueues, Tables, read_events
+from loadtest.plan import plan
+from loadtest.reads import read_leads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from loadtest.run import RunDirectory
+    from loadtest.stored import StoredReceipt
+    from loadtest.target import Target
+    from loadtest.verdict import Verdict
+
+# Leads of each tenant that all tenants ask for: the first ones of the run. One would do for a fault in the
+# rule; two also show one in a cache.
+_READ_PER_TENANT = 2
+
+
+def verify(
+    directory: RunDirectory, stage: Target, patience_seconds: float, progress: Callable[[int, int], None]
+) -> Verdict:
+    """Judge a run and write `verdict.json`.
+
+    May be called again: what was taken off the audit queues is kept in the run's directory.
+
+    Args:
+        directory: of the run. stage: where it ran.
+        patience_seconds: how long to wait for what is missing, counted from the last change.
+        progress: called with (receipts with record and event, receipts) while waiting.
+
+    Raises:
+        ValueError: the directory or a line of its history is not a run's.
+        TargetError: a tenant of the run is not on the stage any more.
+        botocore.exceptions.ClientError, BotoCoreError: the stage's AWS refuses, or cannot be reached.
+    """
+    settings = directory.settings()
+    tenants = target.choose(stage, settings.tenants)
+    tables = Tables(stage)
+    queues = AuditQueues(stage, tenants, settings.key_prefix, directory.events)
+    pks = list(_hear(directory).by_pk)
+    settled = settle.wait(tables, queues, directory.events, pks, patience_seconds, progress)
+    receipts = tables.all_receipts(settings.key_prefix)
+    read_leads(stage, tenants, _ids_to_read(settings.tenants, receipts.values()), directory.reads)
+    verdict = check(
+        answers=_hear(directory),
+        receipts=receipts.values(),
+        records=tables.all_records(settings.key_prefix).values(),
+        events=read_events(directory.events) if queues.complete else None,
+        planned=sum(1 for _ in plan(settings).requests()),
+    )
+    document = {"runId": settings.run_id, "settledSeconds": round(settled.seconds, 1), **verdict.to_json()}
+    directory.verdict.write_text(json.dumps(document, indent=2), encoding="utf-8")
+    return verdict
+
+
+def _hear(directory: RunDirectory) -> Answers:
+    answers = Answers()
+    for attempt in history.read(directory.path):
+        answers.hear(attempt)
+    return answers
+
+
+def _ids_to_read(tenants: Iterable[str], receipts: Iterable[StoredReceipt]) -> list[str]:
+    """The first record ids of each tenant (ids sort by time)."""
+    ids: dict[str, list[str]] = {tenant: [] for tenant in tenants}
+    for receipt in receipts:
+        ids.setdefault(receipt.pk.partition("#")[0], []).append(receipt.record_id or "")
+    return [one for found in ids.values() for one in sorted(filter(None, found))[:_READ_PER_TENANT]]

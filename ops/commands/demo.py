@@ -1,0 +1,86 @@
+"""`onceward demo` (`make demo`): the whole platform on the local AWS, a storm, and the verdict."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadtest.run import RunSettings
+from ops import storms
+from ops.commands.storm import AsJson, Keys, Patience, Requests, Seed, choose_tenants, new_run_id, new_seed
+from ops.commands.storm import storm as send_and_judge
+from ops.local.display import summary_lines
+from ops.local.errors import LocalPlatformError
+from ops.local.platform import STAGE, LocalPlatform, Say
+from ops.stages import HOME, HomeOption, reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def register(app: typer.Typer) -> None:
+    """Add `demo` to the root command."""
+    app.command(name="demo", epilog="Example: onceward demo --keep")(command)
+
+
+def command(
+    requests: Requests = storms.REQUESTS,
+    keys: Keys = storms.KEYS,
+    seed: Seed = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
+    settle_seconds: Patience = storms.PATIENCE_SECONDS,
+    home: HomeOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the platform up, onboard the sample tenants, send a duplicate storm, check what it left.
+
+    Exit 0 only with no violation. Brings down what it started, unless --keep is given; a platform that was
+    up already is brought up to date and stays up.
+    """
+    began = time.monotonic()
+    with _platform(home or HOME, keep=keep, quiet=as_json):
+        target = reach(STAGE, home)
+        settings = RunSettings(
+            run_id=new_run_id(),
+            stage=STAGE,
+            seed=new_seed() if seed is None else seed,
+            requests=requests,
+            keys=keys,
+            tenants=choose_tenants(target, ()),
+            rate=storms.RATE,
+            burst=storms.BURST,
+            users=storms.USERS,
+        )
+        try:
+            send_and_judge(target, settings, home or HOME, None, settle_seconds, as_json=as_json)
+        finally:
+            if not as_json:
+                typer.echo(f"The demo took {time.monotonic() - began:.0f} s.")
+
+
+@contextmanager
+def _platform(home: Path, *, keep: bool, quiet: bool) -> Iterator[None]:
+    """Bring the platform up; at the end, down again if it was not up before and is not to be kept."""
+    say: Say = (lambda _line: None) if quiet else typer.echo
+    try:
+        was_up = LocalPlatform(home).status().running
+        platform = LocalPlatform(home, owned=not (keep or was_up), say=say)
+        began = time.monotonic()
+        say("Bringing the platform up on the local AWS")
+        summary = platform.up()
+        say("\n".join(summary_lines(summary, time.monotonic() - began, dry_run=False)))
+        try:
+            yield
+        finally:
+            if keep or was_up:
+                say("The platform stays up (`make down` stops it).")
+            else:
+                platform.down()
+                say("The platform is down again.")
+    except LocalPlatformError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error

@@ -1,0 +1,144 @@
+"""`onceward storm`: send a duplicate storm to a stage and judge what came of it."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from loadtest.plan import plan
+from loadtest.run import RunDirectory, RunSettings
+from loadtest.storm import StormError
+from loadtest.target import Target, TargetError, choose
+from ops import storms
+from ops.stages import HOME, HomeOption, StageOption, reach, telling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_EPILOG = """Examples:
+
+onceward storm
+
+onceward storm --stage dev --requests 20000 --keys 500 --users 64 --burst 32 --rate 800 --workers 4
+
+onceward storm --seed 7 --json
+"""
+
+Requests = Annotated[int, typer.Option(min=1, help="Requests in all.")]
+Keys = Annotated[int, typer.Option(min=1, help="Idempotency keys in all.")]
+Tenants = Annotated[
+    list[str] | None,
+    typer.Option("--tenants", help="A tenant to storm; repeat for more.", show_default="all synthetic ones"),
+]
+Seed = Annotated[int | None, typer.Option(help="The same seed sends the same storm.", show_default="random")]
+Rate = Annotated[float, typer.Option(help="Intended requests a second.")]
+Users = Annotated[int, typer.Option(min=1, help="Locust users, over all workers.")]
+Burst = Annotated[int, typer.Option(min=2, help="Clients that send one key at the same moment.")]
+Workers = Annotated[int, typer.Option(min=0, help="Locust worker processes; 0: one process does it all.")]
+RunDir = Annotated[
+    Path | None,
+    typer.Option(help="Where history, verdict and report go.", show_default=".onceward/runs/<run id>"),
+]
+Patience = Annotated[
+    float, typer.Option("--settle-seconds", min=1, help="How long to wait for what is missing.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `storm` to the root command."""
+    app.command(name="storm", epilog=_EPILOG)(command)
+
+
+def command(
+    stage: StageOption = "local",
+    requests: Requests = storms.REQUESTS,
+    keys: Keys = storms.KEYS,
+    tenants: Tenants = None,
+    seed: Seed = None,
+    rate: Rate = storms.RATE,
+    users: Users = storms.USERS,
+    burst: Burst = storms.BURST,
+    workers: Workers = 0,
+    run_dir: RunDir = None,
+    settle_seconds: Patience = storms.PATIENCE_SECONDS,
+    home: HomeOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Send a duplicate storm with Locust, then check tables and queues. Exit 1 on any violation.
+
+    Only tenants with `synthetic: true` are stormed outside stage `local`. One storm at a time for a tenant:
+    two would take each other's messages off its audit queue.
+    """
+    target = reach(stage, home)
+    settings = RunSettings(
+        run_id=new_run_id(),
+        stage=stage,
+        seed=new_seed() if seed is None else seed,
+        requests=requests,
+        keys=keys,
+        tenants=choose_tenants(target, tenants or ()),
+        rate=rate,
+        burst=burst,
+        users=users,
+        workers=workers,
+    )
+    storm(target, settings, home or HOME, run_dir, settle_seconds, as_json=as_json)
+
+
+def storm(
+    target: Target,
+    settings: RunSettings,
+    home: Path,
+    run_dir: Path | None,
+    settle_seconds: float,
+    *,
+    as_json: bool,
+) -> None:
+    """Send, judge and tell. Exit code 1 on violations or a broken run, 2 for settings that make no storm."""
+    try:
+        plan(settings)
+        directory = RunDirectory.create(run_dir or home / "runs" / settings.run_id, settings)
+    except (ValueError, FileExistsError) as error:
+        raise typer.BadParameter(str(error)) from error
+    if not as_json:
+        typer.echo(
+            f"Storm {settings.run_id}: {settings.requests:,} requests, {settings.keys:,} keys, "
+            f"tenants {', '.join(settings.tenants)}; seed {settings.seed}"
+        )
+    with storm_errors_told(), telling():
+        storms.send(directory, settings, home, quiet=as_json)
+        verdict = storms.judge(directory, target, settle_seconds, quiet=as_json)
+    storms.tell(directory, verdict, as_json=as_json)
+
+
+def new_run_id() -> str:
+    """Six hexadecimal digits of chance: enough to tell runs apart that one table still remembers."""
+    return secrets.token_hex(3)
+
+
+def new_seed() -> int:
+    """A seed that is short enough to type again."""
+    return secrets.randbelow(1_000_000)
+
+
+def choose_tenants(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The tenants' ids; one that may not be stormed ends the command with exit code 2."""
+    try:
+        return tuple(one.tenant_id for one in choose(target, wanted))
+    except TargetError as error:
+        raise typer.BadParameter(str(error), param_hint="--tenants") from error
+
+
+@contextmanager
+def storm_errors_told() -> Iterator[None]:
+    """A storm that did not run to its end is no verdict: its reason alone, and exit code 1."""
+    try:
+        yield
+    except StormError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
