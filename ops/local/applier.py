@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ops.local.clients import Clients
 from ops.local.diff import Plan, Report, Step, plan
 from ops.local.errors import UpdateFailedError
-from ops.local.resources.base import NOT_APPLIED_ANYWHERE, Provider
+from ops.local.resources.base import NOT_APPLIED_ANYWHERE, Made, Provider
 from ops.local.state import Entry, State
 from ops.local.urn import name_of, type_of
 from ops.local.wire import UNKNOWN
@@ -137,10 +137,19 @@ class Applier:
         if todo.step is Step.UPDATE and old is not None:
             made = provider.update(self._aws, old, entry.inputs)
         else:
-            made = provider.create(self._aws, name_of(entry.urn), entry.inputs)
+            made = self._create(provider, entry)
         done = replace(entry, id=made.id, outputs=dict(made.outputs))
         self._state.put(done, condemn=predecessor)
         return done
+
+    def _create(self, provider: Provider, entry: Entry) -> Made:
+        """Make it; if an earlier attempt broke off, take away what that may have left."""
+        if entry.urn in self._state.begun:
+            left = provider.leftover(self._aws, entry.inputs)
+            if left is not None and not self._state.owns(type_of(entry.urn), left.id):
+                provider.delete(self._aws, replace(entry, id=left.id, outputs=dict(left.outputs)))
+        self._state.begin(entry.urn)
+        return provider.create(self._aws, name_of(entry.urn), entry.inputs)
 
     def _preview(self, provider: Provider, old: Entry | None, entry: Entry, todo: Plan) -> tuple[Entry, bool]:
         if old is None or todo.step is Step.REPLACE:

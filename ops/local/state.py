@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ops.local.files import open_private_append, read_json, write_private
+from ops.local.urn import type_of
 
 SCHEMA = 1
 """Of the state file; another number is refused rather than misread."""
@@ -40,8 +41,8 @@ class Entry:
 class State:
     """The entries of one stack. Safe to use from several threads.
 
-    `entries`: those that the program registered last. `condemned`: predecessors of replaced ones, still
-    to be deleted (a list of (urn, entry), since a URN may have several).
+    `entries`: those that the program registered last. `condemned`: predecessors of replaced ones, still to
+    be deleted. `begun`: URNs whose making broke off, so that nobody knows whether they are there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,8 +52,13 @@ class State:
         self._descriptor: int | None = None
         self.entries: dict[str, Entry] = {}
         self.condemned: list[Entry] = []
+        self.begun: set[str] = set()
         self.outputs: dict[str, Any] = {}
         self._load()
+
+    def begin(self, urn: str) -> None:
+        """Record that the resource is about to be made; `put` ends it."""
+        self._apply_and_note({"begin": urn})
 
     def put(self, entry: Entry, *, condemn: Entry | None = None) -> None:
         """Record that the entry was made or changed, and that its predecessor waits to be deleted."""
@@ -66,6 +72,11 @@ class State:
         """Record that the entry is the one known by another URN until now (an alias)."""
         self._apply_and_note({"rename": old_urn, "put": asdict(entry)})
 
+    def owns(self, resource_type: str, identifier: str) -> bool:
+        """Whether an entry of the type has the provider's id."""
+        with self._lock:
+            return any(e.id == identifier and type_of(e.urn) == resource_type for e in self.entries.values())
+
     def save(self, outputs: dict[str, Any] | None = None) -> None:
         """Fold the journal into the state file; `outputs` are the stack's, if the update came so far."""
         with self._lock:
@@ -76,6 +87,7 @@ class State:
                 "outputs": self.outputs,
                 "entries": [asdict(entry) for entry in self.entries.values()],
                 "condemned": [asdict(entry) for entry in self.condemned],
+                "begun": sorted(self.begun),
             }
             text = json.dumps(document, indent=1)
             if not self._path.exists() or self._path.read_text(encoding="utf-8") != text:
@@ -93,7 +105,7 @@ class State:
     def forget(self) -> None:
         """Drop every entry, and the files."""
         with self._lock:
-            self.entries, self.condemned, self.outputs = {}, [], {}
+            self.entries, self.condemned, self.begun, self.outputs = {}, [], set(), {}
             self._path.unlink(missing_ok=True)
             self._journal.unlink(missing_ok=True)
 
@@ -103,6 +115,7 @@ class State:
             raise ValueError(f"{self._path}: written by another version of Onceward; start afresh")
         self.entries = {e["urn"]: _entry(e) for e in document.get("entries", [])}
         self.condemned = [_entry(e) for e in document.get("condemned", [])]
+        self.begun = set(document.get("begun", []))
         self.outputs = document.get("outputs", {})
         if self._journal.exists():
             for line in self._journal.read_text(encoding="utf-8").splitlines():
@@ -120,10 +133,13 @@ class State:
             os.write(self._descriptor, (json.dumps(note) + "\n").encode())
 
     def _apply(self, note: dict[str, Any]) -> None:
+        if note.get("begin"):
+            self.begun.add(note["begin"])
         if note.get("rename"):
             self.entries.pop(note["rename"], None)
         if note.get("put"):
             self.entries[note["put"]["urn"]] = _entry(note["put"])
+            self.begun.discard(note["put"]["urn"])
         if note.get("condemn"):
             self.condemned.append(_entry(note["condemn"]))
         if note.get("remove"):

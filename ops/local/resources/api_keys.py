@@ -14,18 +14,15 @@ class ApiKey(Provider):
 
     kind: ClassVar = "aws:apigateway/apiKey:ApiKey"
     identity: ClassVar = Identity(fixed=("value",))
-    applied: ClassVar = frozenset({"name", "description", "value", "customerId"})
-    not_applied: ClassVar = {
-        "enabled": "a disabled key is accepted all the same; take it off its plan instead"
-    }
+    applied: ClassVar = frozenset({"name", "description", "enabled", "value", "customerId"})
 
     def create(self, aws: Clients, name: str, inputs: Inputs) -> Made:
-        """CreateApiKey, enabled."""
+        """CreateApiKey."""
         optional = {n: inputs[n] for n in ("value", "customerId") if n in inputs}
         there = aws.apigateway.create_api_key(
             name=physical_name(inputs, name),
             description=inputs.get("description", "Managed by Pulumi"),  # as the AWS provider has it
-            enabled=True,
+            enabled=inputs.get("enabled", True),
             **optional,
         )
         outputs = {
@@ -37,7 +34,7 @@ class ApiKey(Provider):
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateApiKey; the value stays."""
-        paths = {name: f"/{name}" for name in ("name", "description", "customerId")}
+        paths = {name: f"/{name}" for name in ("name", "description", "enabled", "customerId")}
         aws.apigateway.update_api_key(apiKey=old.id, patchOperations=patches(old.inputs, inputs, paths))
         return Made(old.id, {**old.outputs, "name": inputs.get("name", old.outputs["name"])})
 

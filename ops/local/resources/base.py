@@ -48,6 +48,13 @@ class Provider:
         """Make the resource; `name` is its logical name."""
         raise NotImplementedError
 
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """What a `create` that broke off may have made, if that would be in the way of the next one.
+
+        It is deleted first. None where a second one does no harm, or replaces the first.
+        """
+        return None
+
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """Change the resource that exists. Not called for changes of `identity`."""
         raise NotImplementedError
@@ -63,6 +70,11 @@ def physical_name(inputs: Inputs, name: str, key: str = "name", suffix: str = ""
         return str(inputs[key])
     stem = inputs.get("namePrefix") or f"{name}-"
     return f"{stem}{secrets.token_hex(4)[:7]}{suffix}"
+
+
+def by_name(inputs: Inputs, key: str = "name") -> Made | None:
+    """The leftover of a type whose id is its name; one that was to get a random name is in nobody's way."""
+    return Made(inputs[key], {key: inputs[key]}) if key in inputs else None
 
 
 def without_missing(**members: Any) -> dict[str, Any]:  # noqa: ANN401 (boto3's arguments)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, physical_name
+from ops.local.resources.base import Inputs, Made, Provider, by_name, physical_name
 from ops.local.state import Entry
 
 _HOME_REGION = "us-east-1"
@@ -34,6 +34,10 @@ class Bucket(Provider):
             "bucketRegionalDomainName": f"{bucket}.s3.{aws.region}.amazonaws.com",
         }
         return Made(bucket, outputs)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs, "bucket")
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """Nothing to call: `forceDestroy` only matters at the end."""

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, without_missing
+from ops.local.resources.base import Inputs, Made, Provider, by_name, without_missing
 from ops.local.state import Entry
 
 
@@ -34,6 +34,10 @@ class DomainName(Provider):
             "regionalZoneId": there.get("regionalHostedZoneId"),
         }
         return Made(inputs["domainName"], outputs)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs, "domainName")
 
     def delete(self, aws: Clients, old: Entry) -> None:
         """DeleteDomainName."""

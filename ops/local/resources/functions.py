@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from ops.local.archives import zip_bytes
 from ops.local.clients import Clients
 from ops.local.diff import Identity, changed_properties
-from ops.local.resources.base import Inputs, Made, Provider, physical_name, without_missing
+from ops.local.resources.base import Inputs, Made, Provider, by_name, physical_name, without_missing
 from ops.local.state import Entry
 
 _CODE = frozenset({"code", "architectures", "sourceCodeHash"})
@@ -45,6 +45,10 @@ class Function(Provider):
         )
         self._limit(aws, function, {}, inputs)
         return _function_made(aws, inputs, dict(made))
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs)
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateFunctionCode and UpdateFunctionConfiguration, as far as needed, then PublishVersion."""
@@ -156,6 +160,10 @@ class Alias(Provider):
         alias = physical_name(inputs, name)
         aws.functions.create_alias(FunctionName=inputs["functionName"], Name=alias, **_alias_settings(inputs))
         return _alias_made(aws, alias, inputs)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return _alias_made(aws, inputs["name"], inputs) if "name" in inputs else None
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateAlias."""

@@ -4,7 +4,15 @@ from typing import ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, json_text, physical_name, without_missing
+from ops.local.resources.base import (
+    Inputs,
+    Made,
+    Provider,
+    by_name,
+    json_text,
+    physical_name,
+    without_missing,
+)
 from ops.local.state import Entry
 
 
@@ -72,6 +80,10 @@ class Alias(Provider):
         alias = physical_name(inputs, f"alias/{name}")
         aws.kms.create_alias(AliasName=alias, TargetKeyId=inputs["targetKeyId"])
         return _alias_made(aws, alias, inputs)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs)
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateAlias."""

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, physical_name, without_missing
+from ops.local.resources.base import Inputs, Made, Provider, by_name, physical_name, without_missing
 from ops.local.state import Entry
 
 
@@ -25,6 +25,10 @@ class LogGroup(Provider):
         )
         self._retain(aws, group, inputs)
         return Made(group, {"name": group, "arn": aws.arn("logs", f"log-group:{group}")})
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs)
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """The retention and the key."""

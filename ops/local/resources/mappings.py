@@ -51,6 +51,13 @@ class EventSourceMapping(Provider):
         )
         return _mapping_made(dict(there))
 
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """A mapping of the same source to the same function: two would hand it everything twice."""
+        there = aws.functions.list_event_source_mappings(
+            EventSourceArn=inputs["eventSourceArn"], FunctionName=inputs["functionName"]
+        )["EventSourceMappings"]
+        return next((_mapping_made(dict(mapping)) for mapping in there), None)
+
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateEventSourceMapping."""
         cleared: dict[str, Any] = {"FilterCriteria": {}, "FunctionResponseTypes": [], "DestinationConfig": {}}

@@ -97,6 +97,15 @@ class Resource(Provider):
         )
         return Made(there["id"], {"path": there["path"]})
 
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The same path below the same parent."""
+        where = (inputs["parentId"], inputs["pathPart"])
+        there = aws.apigateway.get_resources(restApiId=inputs["restApi"], limit=500)[
+            "items"
+        ]  # its largest page
+        same = (path for path in there if (path.get("parentId"), path.get("pathPart")) == where)
+        return next((Made(path["id"], {}) for path in same), None)
+
     def delete(self, aws: Clients, old: Entry) -> None:
         """DeleteResource."""
         try:

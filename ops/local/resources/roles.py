@@ -4,7 +4,15 @@ from typing import ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, json_text, physical_name, without_missing
+from ops.local.resources.base import (
+    Inputs,
+    Made,
+    Provider,
+    by_name,
+    json_text,
+    physical_name,
+    without_missing,
+)
 from ops.local.state import Entry
 
 
@@ -32,6 +40,10 @@ class Role(Provider):
             ),
         )
         return _role_made(aws, role)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs)
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateAssumeRolePolicy, UpdateRole and the boundary."""
@@ -130,6 +142,12 @@ class Policy(Provider):
         )
         there = made["Policy"]
         return Made(there["Arn"], {"name": policy, "arn": there["Arn"], "policyId": there["PolicyId"]})
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        if "name" not in inputs:
+            return None
+        return Made(f"arn:aws:iam::{aws.account}:policy{inputs.get('path', '/')}{inputs['name']}", {})
 
     def delete(self, aws: Clients, old: Entry) -> None:
         """DeletePolicy."""

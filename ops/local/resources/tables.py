@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, physical_name, without_missing
+from ops.local.resources.base import Inputs, Made, Provider, by_name, physical_name, without_missing
 from ops.local.state import Entry
 
 
@@ -47,6 +47,10 @@ class Table(Provider):
         )
         self._separate_settings(aws, table, {}, inputs)
         return self._made(aws, table)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs)
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
         """UpdateTable for what changed; a stream's view cannot be changed while it is on."""
@@ -132,6 +136,10 @@ class TableItem(Provider):
             ConditionExpression="attribute_not_exists(#hash)",
             ExpressionAttributeNames={"#hash": inputs["hashKey"]},
         )
+        return _item_made(inputs)
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The item itself."""
         return _item_made(inputs)
 
     def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
