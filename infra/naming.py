@@ -72,8 +72,9 @@ class Names:
         return f"/aws/apigateway/{self.platform('access')}"
 
     def failure_bucket(self, location: Location) -> str:
-        """The bucket of stream batches that were given up; S3 names are global and take no underscore."""
-        return f"{PROJECT}-{self.stage}-dispatch-failures-{location.account}-{location.region}"
+        """The bucket of stream batches that were given up; S3 names are global, take no
+        underscore and at most 63 characters."""
+        return f"{PROJECT}-{self.stage}-failures-{location.account}-{location.region}"
 
 
 @dataclass(frozen=True)

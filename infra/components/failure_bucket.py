@@ -15,7 +15,7 @@ _KEEP_DAYS: Final = 90
 
 
 class FailureBucket(pulumi.ComponentResource):
-    """`onceward-<stage>-dispatch-failures-<account>-<region>`."""
+    """`onceward-<stage>-failures-<account>-<region>`."""
 
     def __init__(self, stage: Stage, key_arn: pulumi.Input[str], *, parent: pulumi.Resource) -> None:
         super().__init__(

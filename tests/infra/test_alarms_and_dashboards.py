@@ -1,0 +1,178 @@
+"""Alarms and dashboards: they watch metrics that exist, under the names and dimensions they have."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from infra import alarms, dashboards
+from infra.naming import Names
+from tests.infra.engine import Registered
+from tests.infra.stages import STAGES, previewed, run_stage, tenant, updated, with_tenants
+
+ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
+DASHBOARD = "aws:cloudwatch/dashboard:Dashboard"
+NAMES = Names("dev")
+
+# What AWS documents: namespace -> the dimensions that its metrics below have, and the metrics.
+EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
+    "AWS/ApiGateway": [({"ApiName", "Stage"}, {"Count", "4XXError", "5XXError", "Latency"})],
+    "AWS/DynamoDB": [({"TableName"}, {"ReadThrottleEvents", "WriteThrottleEvents"})],
+    "AWS/Lambda": [
+        ({"FunctionName"}, {"Errors", "Throttles", "IteratorAge"}),
+        ({"EventSourceMappingUUID"}, {"OnFailureDestinationDeliveredEventCount"}),
+    ],
+    "AWS/SNS": [
+        (
+            {"TopicName"},
+            {"NumberOfMessagesPublished", "NumberOfNotificationsDelivered", "NumberOfNotificationsFailed"},
+        )
+    ],
+    "AWS/SQS": [({"QueueName"}, {"ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"})],
+    "Onceward": [
+        (
+            {"Service"},
+            {
+                *("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed"),
+                *("RequestLatency", "StoreLatency"),
+                *("Dispatched", "DispatchLag", "DispatchParked", "DispatchConflict", "DispatchFailed"),
+            },
+        ),
+        ({"Service", "TenantId"}, {"Accepted", "Replayed", "Failed"}),
+    ],
+}
+
+
+def exists(namespace: str, name: str, dimensions: set[str]) -> bool:
+    return any(dimensions == has and name in metrics for has, metrics in EMITTED[namespace])
+
+
+def widgets(body: str) -> Iterator[dict[str, Any]]:
+    yield from json.loads(body)["widgets"]
+
+
+def lines(body: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Every metric of a dashboard: namespace, name, dimensions."""
+    for widget in widgets(body):
+        for namespace, name, *dimensions, _options in widget["properties"]["metrics"]:
+            yield namespace, name, dict(zip(dimensions[::2], dimensions[1::2], strict=True))
+
+
+def every_dashboard() -> list[Registered]:
+    return [each for stage in STAGES for each in previewed(stage).of_type(DASHBOARD)]
+
+
+def physical_names(kind: str, field: str = "name") -> set[str]:
+    return {each.inputs[field] for each in previewed("dev").of_type(kind)}
+
+
+def test_every_alarm_watches_a_metric_that_is_emitted() -> None:
+    for each in updated("dev").of_type(ALARM):
+        dimensions = set(each.inputs["dimensions"])
+        assert exists(each.inputs["namespace"], each.inputs["metricName"], dimensions), each.name
+
+
+def test_every_widget_shows_metrics_that_are_emitted() -> None:
+    for each in every_dashboard():
+        for namespace, name, dimensions in lines(each.inputs["dashboardBody"]):
+            assert exists(namespace, name, set(dimensions)), f"{each.name}: {namespace} {name}"
+
+
+def test_dimensions_name_resources_of_the_program() -> None:
+    known = {
+        "FunctionName": physical_names("aws:lambda/function:Function"),
+        "QueueName": physical_names("aws:sqs/queue:Queue"),
+        "TableName": physical_names("aws:dynamodb/table:Table"),
+        "TopicName": physical_names("aws:sns/topic:Topic"),
+        "ApiName": physical_names("aws:apigateway/restApi:RestApi"),
+        "Stage": {"dev"},
+        "Service": {"authorizer", "dispatch", "ingest", "read"},
+        "TenantId": {each.name for each in previewed("dev").of_type("onceward:index:Tenant")},
+    }
+    run = previewed("dev")
+    named = [
+        dimensions
+        for each in run.of_type(DASHBOARD)
+        for _, _, dimensions in lines(each.inputs["dashboardBody"])
+    ]
+    named += [each.inputs["dimensions"] for each in run.of_type(ALARM) if "given-up" not in each.name]
+    for dimensions in named:
+        for key, value in dimensions.items():
+            assert value in known[key], f"{key}={value}"
+
+
+def test_every_widget_has_a_region_and_a_title_and_lies_on_the_grid() -> None:
+    for each in every_dashboard():
+        places = set()
+        for widget in widgets(each.inputs["dashboardBody"]):
+            assert widget["properties"]["region"] == "eu-west-1"
+            assert widget["properties"]["title"]
+            assert widget["properties"]["metrics"]
+            assert widget["x"] + widget["width"] <= 24
+            places.add((widget["x"], widget["y"]))
+        assert len(places) == len(list(widgets(each.inputs["dashboardBody"])))
+
+
+def test_a_dashboard_is_the_same_text_every_time() -> None:
+    assert dashboards.platform_body(NAMES, "eu-west-1") == dashboards.platform_body(Names("dev"), "eu-west-1")
+    one, two = previewed("dev"), updated("dev")
+    for each in one.of_type(DASHBOARD):
+        assert two.resources[each.urn].inputs["dashboardBody"] == each.inputs["dashboardBody"]
+
+
+@pytest.mark.parametrize(
+    "watched",
+    [
+        "dispatch-dlq-depth",
+        "delivery-dlq-depth",
+        "stream-iterator-age",
+        "dispatch-conflict",
+        "dispatch-given-up",
+        "api-5xx",
+        "api-latency",
+        *(f"{name}-{kind}" for name in alarms.FUNCTIONS for kind in ("errors", "throttles")),
+        *(f"{name}-{kind}-throttles" for name in alarms.TABLES for kind in ("read", "write")),
+    ],
+)
+def test_the_platform_rings_for(watched: str) -> None:
+    alarm = updated("prod").one(ALARM, f"alarm-{watched}").inputs
+    assert alarm["name"] == f"onceward-prod_{watched}"
+    assert (
+        alarm["alarmActions"]
+        == alarm["okActions"]
+        == ["arn:aws:sns:eu-west-1:123456789012:onceward-prod_alarms"]
+    )
+    assert alarm["treatMissingData"] == "notBreaching"
+    assert alarm["comparisonOperator"] == "GreaterThanOrEqualToThreshold"
+    assert alarm["threshold"] > 0
+    # CloudWatch: a period is a whole number of minutes, and an alarm looks back a day at most.
+    assert alarm["period"] % 60 == 0
+    assert alarm["period"] * alarm["evaluationPeriods"] <= 86_400
+    assert ("statistic" in alarm) != ("extendedStatistic" in alarm)
+
+
+def test_a_tenants_alarms_have_the_thresholds_of_its_file() -> None:
+    rules = {
+        "failedRequests": {"threshold": 7, "minutes": 10},
+        "failedDeliveries": {"threshold": 3, "minutes": 1},
+    }
+    run = run_stage("dev", with_tenants([tenant("bee", alarms=rules)]))
+    requests = run.one(ALARM, "bee.alarm.failed-requests").inputs
+    assert (requests["threshold"], requests["period"]) == (7, 600)
+    assert requests["dimensions"] == {"Service": "ingest", "TenantId": "bee"}
+    deliveries = run.one(ALARM, "bee.alarm.failed-deliveries").inputs
+    assert (deliveries["threshold"], deliveries["period"]) == (3, 60)
+    assert deliveries["dimensions"] == {"TopicName": "onceward-dev-bee"}
+
+
+def test_a_tenant_can_do_without_alarms() -> None:
+    run = run_stage("dev", with_tenants([tenant("bee", alarms={"enabled": False})]))
+    assert not [each for each in run.of_type(ALARM) if each.name.startswith("bee.")]
+
+
+def test_a_person_is_told_where_the_stage_names_one() -> None:
+    topic = "aws:sns/topicSubscription:TopicSubscription"
+    told = run_stage("prod", alarmEmail="ops@example.com").one(topic, "alarms-email").inputs
+    assert (told["protocol"], told["endpoint"]) == ("email", "ops@example.com")
+    assert not [each for each in previewed("prod").of_type(topic) if each.name == "alarms-email"]

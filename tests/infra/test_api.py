@@ -1,0 +1,156 @@
+"""The REST API: routes, deployment, REST stage, plans."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from infra import api_spec
+from infra.api_spec import ROUTES, ApiSpec, Route
+from infra.components.api_stage import ACCESS_LOG
+from infra.cors import Cors
+from infra.gateway_responses import GATEWAY_RESPONSES
+from tests.infra.stages import previewed, run_stage, updated
+
+ANY_ORIGIN = Cors(("*",))
+METHOD = "aws:apigateway/method:Method"
+INTEGRATION = "aws:apigateway/integration:Integration"
+DEPLOYMENT = "aws:apigateway/deployment:Deployment"
+
+
+def trigger(**changes: Any) -> str:
+    digest: str = run_stage("dev", **changes).one(DEPLOYMENT, "deployment").inputs["triggers"]["content"]
+    return digest
+
+
+def test_every_route_needs_the_authorizer_and_a_key() -> None:
+    run = updated("dev")
+    for route in ROUTES:
+        method = run.one(METHOD, route.name).inputs
+        assert method["authorization"] == "CUSTOM"
+        assert method["authorizerId"] == "id-of-api-authorizer"
+        assert method["apiKeyRequired"] is True
+        integration = run.one(INTEGRATION, route.name).inputs
+        assert integration["type"] == "AWS_PROXY"
+        assert integration["integrationHttpMethod"] == "POST"
+        assert integration["uri"].endswith(f":onceward-dev_{route.function}:live/invocations")
+
+
+def test_the_authorizer_is_keyed_by_the_api_key_and_called_by_its_alias() -> None:
+    (authorizer,) = updated("dev").of_type("aws:apigateway/authorizer:Authorizer")
+    assert authorizer.inputs["type"] == "REQUEST"
+    assert authorizer.inputs["identitySource"] == "method.request.header.x-api-key"
+    assert authorizer.inputs["authorizerResultTtlInSeconds"] == 60
+    assert authorizer.inputs["authorizerUri"].endswith(":onceward-dev_authorizer:live/invocations")
+
+
+def test_bodies_arrive_as_the_bytes_that_were_sent() -> None:
+    (api,) = previewed("dev").of_type("aws:apigateway/restApi:RestApi")
+    assert api.inputs["binaryMediaTypes"] == ["*/*"]
+
+
+def test_the_deployment_waits_for_everything_it_freezes() -> None:
+    run = updated("dev")
+    deployment = run.one(DEPLOYMENT, "deployment")
+    frozen = ("method", "integration", "methodResponse", "integrationResponse", "response", "authorizer")
+    for kind in frozen:
+        found = [each for each in run.resources.values() if each.type.startswith(f"aws:apigateway/{kind}:")]
+        assert found, kind
+        assert {each.urn for each in found} <= deployment.dependencies, kind
+
+
+def test_the_deployment_is_replaced_when_its_content_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = trigger()
+    assert trigger(corsOrigins=["https://www.example.com"]) != before
+    assert trigger(authorizerCacheSeconds=61) != before
+    changed = replace(GATEWAY_RESPONSES["THROTTLED"], detail="Another text.")
+    monkeypatch.setattr(api_spec, "GATEWAY_RESPONSES", {**GATEWAY_RESPONSES, "THROTTLED": changed})
+    assert trigger() != before
+
+
+def test_the_content_is_every_route_with_its_function() -> None:
+    digests = {
+        ApiSpec(ANY_ORIGIN, routes).digest()
+        for routes in (
+            ROUTES,
+            ROUTES[:-1],
+            (*ROUTES, Route("DELETE", "/v1/leads/{id}", "read")),
+            (replace(ROUTES[0], function="read"), *ROUTES[1:]),
+        )
+    }
+    assert len(digests) == 4
+
+
+def test_the_deployment_stays_when_other_things_change() -> None:
+    before = trigger()
+    assert trigger(logRetentionDays=14) == before
+    assert trigger(audit=False) == before
+    assert trigger(logLevel="DEBUG") == before
+    assert trigger(alarmEmail="ops@example.com") == before
+
+
+def test_a_new_deployment_is_there_before_the_old_one_goes() -> None:
+    assert not previewed("dev").one(DEPLOYMENT, "deployment").delete_before_replace
+
+
+def test_the_gateway_may_call_each_function_for_its_own_routes_only() -> None:
+    found = {
+        (each.inputs["function"], each.inputs["qualifier"], each.inputs["sourceArn"])
+        for each in updated("dev").of_type("aws:lambda/permission:Permission")
+    }
+    api = "arn:aws:execute-api:eu-west-1:123456789012:api1"
+    assert found == {
+        ("onceward-dev_ingest", "live", f"{api}/dev/POST/v1/leads"),
+        ("onceward-dev_read", "live", f"{api}/dev/GET/v1/leads/*"),
+        ("onceward-dev_read", "live", f"{api}/dev/GET/v1/receipts/*"),
+        ("onceward-dev_authorizer", "live", f"{api}/authorizers/id-of-api-authorizer"),
+    }
+
+
+def test_the_access_log_is_json_with_tenant_and_correlation_id_and_no_header_of_the_caller() -> None:
+    (stage,) = updated("dev").of_type("aws:apigateway/stage:Stage")
+    line = json.loads(stage.inputs["accessLogSettings"]["format"])
+    assert line == ACCESS_LOG
+    assert line["tenant"] == "$context.authorizer.tenantId"
+    assert line["correlationId"] == "$context.requestId"
+    assert stage.inputs["xrayTracingEnabled"] is True
+    # API Gateway escapes nothing: only what cannot hold a quote may be in the line.
+    assert not [value for value in line.values() if "userAgent" in value or ".path" in value]
+
+
+def test_requests_are_never_written_to_the_execution_log() -> None:
+    (settings,) = previewed("dev").of_type("aws:apigateway/methodSettings:MethodSettings")
+    assert settings.inputs["settings"] == {
+        "metricsEnabled": True,
+        "loggingLevel": "OFF",
+        "dataTraceEnabled": False,
+    }
+
+
+def test_the_accounts_logging_role_is_made_only_on_request_and_is_never_deleted() -> None:
+    account = "aws:apigateway/account:Account"
+    assert previewed("prod").of_type(account) == []
+    run = previewed("dev")
+    (owned,) = run.of_type(account)
+    (stage,) = run.of_type("aws:apigateway/stage:Stage")
+    assert owned.retain
+    assert run.one("aws:iam/role:Role", "api-logging-role").retain
+    assert owned.urn in stage.dependencies
+
+
+def test_a_custom_domain_becomes_the_urls_host() -> None:
+    arn = "arn:aws:acm:eu-west-1:123456789012:certificate/abc"
+    run = run_stage("prod", preview=False, customDomain={"name": "api.example.com", "certificateArn": arn})
+    assert run.outputs["apiUrl"] == "https://api.example.com"
+    (domain,) = run.of_type("aws:apigateway/domainName:DomainName")
+    assert domain.inputs["regionalCertificateArn"] == arn
+    assert domain.inputs["securityPolicy"] == "TLS_1_2"
+
+
+def test_each_tier_is_one_usage_plan_with_its_limits() -> None:
+    run = updated("dev")
+    (plan,) = [each for each in run.of_type("aws:apigateway/usagePlan:UsagePlan") if each.name == "plan-pro"]
+    assert plan.inputs["apiStages"] == [{"apiId": "id-of-rest-api", "stage": "dev"}]
+    assert plan.inputs["throttleSettings"].keys() == {"rateLimit", "burstLimit"}
+    assert plan.inputs["quotaSettings"]["period"] == "MONTH"

@@ -1,0 +1,77 @@
+"""Where data is kept: tables, key and queues, and that no mistake deletes them."""
+
+import pytest
+
+from tests.infra.engine import Run
+from tests.infra.stages import STAGES, previewed, run_stage, updated
+
+TABLE = "aws:dynamodb/table:Table"
+KEPT = (
+    *((TABLE, name) for name in ("receipts", "records", "tenants")),
+    *(("aws:sqs/queue:Queue", name) for name in ("dispatch-retry", "dispatch-dlq", "delivery-dlq")),
+    ("aws:kms/key:Key", "key"),
+    ("aws:s3/bucket:Bucket", "failures"),
+)
+
+
+def protections(run: Run) -> set[tuple[bool, bool]]:
+    found = [run.one(kind, name) for kind, name in KEPT]
+    return {(each.protect, each.retain) for each in found}
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_data_is_protected_and_stays_behind_outside_local(stage: str) -> None:
+    run = previewed(stage)
+    assert protections(run) == {(True, True)}
+    assert {each.inputs["deletionProtectionEnabled"] for each in run.of_type(TABLE)} == {True}
+    assert run.one("aws:s3/bucket:Bucket", "failures").inputs["forceDestroy"] is False
+
+
+def test_a_throwaway_stage_can_be_taken_down() -> None:
+    for run in (previewed("local"), run_stage("dev", protectData=False)):
+        assert protections(run) == {(False, False)}
+        assert {each.inputs["deletionProtectionEnabled"] for each in run.of_type(TABLE)} == {False}
+
+
+def test_protection_is_the_default() -> None:
+    from infra.settings import parse
+
+    assert parse({}, "prod").protect_data
+
+
+def test_a_tenant_can_leave_a_protected_stage() -> None:
+    """Its topic and keys are made again from its file; what it sent stays in the tables."""
+    for each in previewed("prod").resources.values():
+        if "onceward:index:Tenant" in each.urn:
+            assert not each.protect, each.urn
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_tables_are_on_demand_encrypted_and_can_go_back_in_time(stage: str) -> None:
+    for each in updated(stage).of_type(TABLE):
+        assert each.inputs["billingMode"] == "PAY_PER_REQUEST"
+        assert each.inputs["hashKey"] == "pk"
+        assert each.inputs["attributes"] == [{"name": "pk", "type": "S"}]
+        assert each.inputs["pointInTimeRecovery"] == {"enabled": True}
+        encryption = each.inputs["serverSideEncryption"]
+        assert encryption == {"enabled": True, "kmsKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/k1"}
+
+
+def test_receipts_are_swept_by_purge_at_and_streamed_with_both_images() -> None:
+    receipts = previewed("dev").one(TABLE, "receipts").inputs
+    assert receipts["ttl"] == {"attributeName": "purgeAt", "enabled": True}
+    assert receipts["streamEnabled"] is True
+    assert receipts["streamViewType"] == "NEW_AND_OLD_IMAGES"
+
+
+def test_records_and_registry_are_neither_swept_nor_streamed() -> None:
+    for name in ("records", "tenants"):
+        table = previewed("dev").one(TABLE, name).inputs
+        assert "ttl" not in table
+        assert "streamEnabled" not in table
+
+
+def test_the_key_turns_over_by_itself() -> None:
+    key = previewed("prod").one("aws:kms/key:Key", "key").inputs
+    assert key["enableKeyRotation"] is True
+    assert key["deletionWindowInDays"] == 30
