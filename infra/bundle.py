@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from infra.bytecode import compile_below
+
 Platform = Literal["aarch64", "native"]
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -62,8 +64,9 @@ class _Recipe:
 
     def dependencies_hash(self) -> str:
         host = "" if self.platform == "aarch64" else f"{sys.implementation.cache_tag} {os.uname().machine}"
-        # This module's text too: it decides which wheels are chosen and which files are left out.
-        return _digest(Path(__file__).read_bytes(), host.encode(), self.lock.read_bytes())
+        # Our own text too: it decides which wheels are chosen, what is left out and what is compiled.
+        deciding = (Path(__file__), Path(__file__).with_name("bytecode.py"), self.lock)
+        return _digest(host.encode(), *(path.read_bytes() for path in deciding))
 
     def sources(self) -> list[tuple[str, Path]]:
         return list(_files(self.root / "handlers", "handlers/"))
@@ -87,8 +90,19 @@ def build(function: str, platform: Platform, *, root: Path = ROOT) -> Path:
     result = store / f"{function}-{platform}-{digest[:16]}.zip"
     if not result.is_file():
         installed = _dependencies(recipe, store)
-        _write_zip(result, [*sources, *_files(installed, "")])
+        files = sorted([*sources, *_files(installed, "")])
+        with tempfile.TemporaryDirectory() as work:
+            _write_zip(result, files if platform == "aarch64" else _compiled(files, Path(work)))
     return result
+
+
+def _compiled(files: list[tuple[str, Path]], work: Path) -> list[tuple[str, Path]]:
+    """The files and their compiled modules, gathered below `work`."""
+    for name, path in files:
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, work / name)
+    compile_below(work)
+    return sorted((path.relative_to(work).as_posix(), path) for path in work.rglob("*") if path.is_file())
 
 
 def _dependencies(recipe: _Recipe, store: Path) -> Path:

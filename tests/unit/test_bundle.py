@@ -51,7 +51,9 @@ def names_in(path: Path) -> list[str]:
 def packages_in(path: Path) -> set[str]:
     """The top-level modules in the zip, without the wheels' metadata."""
     tops = {name.split("/")[0] for name in names_in(path)}
-    return {top.removesuffix(".py") for top in tops if not top.endswith(".dist-info")}
+    return {
+        top.removesuffix(".py") for top in tops if not top.endswith(".dist-info") and top != "__pycache__"
+    }
 
 
 def imported(function: str, unpacked: Path, runtime: Path) -> set[str]:
@@ -98,16 +100,21 @@ def test_both_platforms_ship_the_same_python_files(function: str) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("platform", ["aarch64", "native"])
-def test_a_zip_holds_no_caches_no_boto3_and_nothing_of_this_machine(
-    function: str, platform: Platform
-) -> None:
+def test_a_zip_holds_no_boto3_and_nothing_of_this_machine(function: str, platform: Platform) -> None:
     names = names_in(build(function, platform))
-    unwanted = re.compile(
-        r"__pycache__|\.pyc$|^boto|^bin/|/RECORD$|/direct_url\.json$|\.lock$|event_handler/"
-    )
+    unwanted = re.compile(r"^boto|^bin/|/RECORD$|/direct_url\.json$|\.lock$|event_handler/")
     assert [name for name in names if unwanted.search(name)] == []
     assert f"handlers/{function}.py" in names
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_modules_are_compiled_for_this_machine_only(function: str) -> None:
+    def compiled(platform: Platform) -> set[str]:
+        return {name for name in names_in(build(function, platform)) if name.endswith(".pyc")}
+
+    assert compiled("aarch64") == set()
+    assert f"handlers/__pycache__/{function}.{sys.implementation.cache_tag}.pyc" in compiled("native")
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
