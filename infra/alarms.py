@@ -10,6 +10,7 @@ from tenants.models import Tenant
 
 FUNCTIONS: Final = ("authorizer", "dispatch", "ingest", "read")
 TABLES: Final = ("receipts", "records", "tenants")
+QUEUES: Final = ("dispatch-retry", "dispatch-dlq", "delivery-dlq")
 _MINUTE: Final = 60
 # Counts are looked at over five minutes: shorter and a deployment's blip rings, longer and people wait.
 _WINDOW: Final = 5 * _MINUTE

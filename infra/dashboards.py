@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from infra import metrics
-from infra.alarms import FUNCTIONS, TABLES
+from infra.alarms import FUNCTIONS, QUEUES, TABLES
 from infra.metrics import Metric
 from infra.naming import Names
 
@@ -35,37 +35,42 @@ def tenant_body(tenant_id: str, names: Names, region: str) -> str:
 
 
 def _platform_graphs(names: Names) -> list[Graph]:
-    answers = ("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed")
-    dispatched = ("Dispatched", "DispatchParked", "DispatchConflict", "DispatchFailed")
-    throttles = ("ReadThrottleEvents", "WriteThrottleEvents")
+    return [*_request_graphs(names), *_dispatch_graphs(names), *_resource_graphs(names)]
+
+
+def _request_graphs(names: Names) -> list[Graph]:
+    outcomes = ("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed")
+    api = ("Count", "4XXError", "5XXError")
+    slowness = ("RequestLatency", "StoreLatency")
     return [
-        Graph("Requests by outcome", [metrics.onceward("ingest", name) for name in answers]),
-        Graph(
-            "API requests and errors",
-            [metrics.api(names, name) for name in ("Count", "4XXError", "5XXError")],
-        ),
+        Graph("Requests by outcome", [metrics.onceward("ingest", name) for name in outcomes]),
+        Graph("API requests and errors", [metrics.api(names, name) for name in api]),
         Graph("API latency (ms)", [metrics.api(names, "Latency", each) for each in ("p50", "p95", "p99")]),
         Graph(
-            "Ingest and its store (ms, p99)",
-            [metrics.onceward("ingest", name, "p99") for name in ("RequestLatency", "StoreLatency")],
+            "Ingest and its store (ms, p99)", [metrics.onceward("ingest", name, "p99") for name in slowness]
         ),
-        Graph("Dispatch", [metrics.onceward("dispatch", name) for name in dispatched]),
-        Graph(
-            "Dispatch behind receipts (ms)",
-            [
-                metrics.onceward("dispatch", "DispatchLag", "p99"),
-                metrics.function(names, "dispatch", "IteratorAge", "Maximum"),
-            ],
-        ),
+    ]
+
+
+def _dispatch_graphs(names: Names) -> list[Graph]:
+    outcomes = ("Dispatched", "DispatchParked", "DispatchConflict", "DispatchFailed")
+    waiting = "ApproximateNumberOfMessagesVisible"
+    behind = [
+        metrics.onceward("dispatch", "DispatchLag", "p99"),
+        metrics.function(names, "dispatch", "IteratorAge", "Maximum"),
+    ]
+    return [
+        Graph("Dispatch", [metrics.onceward("dispatch", name) for name in outcomes]),
+        Graph("Dispatch behind receipts (ms)", behind),
+        Graph("Queues: messages waiting", [metrics.queue(names, name, waiting) for name in QUEUES]),
+    ]
+
+
+def _resource_graphs(names: Names) -> list[Graph]:
+    throttles = ("ReadThrottleEvents", "WriteThrottleEvents")
+    return [
         Graph("Function errors", [metrics.function(names, name, "Errors") for name in FUNCTIONS]),
         Graph("Function throttles", [metrics.function(names, name, "Throttles") for name in FUNCTIONS]),
-        Graph(
-            "Queues: messages waiting",
-            [
-                metrics.queue(names, name, "ApproximateNumberOfMessagesVisible")
-                for name in ("dispatch-retry", "dispatch-dlq", "delivery-dlq")
-            ],
-        ),
         Graph("Table throttles", [metrics.table(names, name, kind) for name in TABLES for kind in throttles]),
     ]
 

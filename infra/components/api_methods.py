@@ -93,11 +93,17 @@ def _mock(mock: Mock, resource_id: pulumi.Input[str], scope: MethodScope) -> lis
         request_templates=dict.fromkeys(MOCK_MEDIA_TYPES, json.dumps({"statusCode": mock.status})),
         opts=scope.opts,
     )
+    return [method, integration, *_answer(mock, resource_id, integration.http_method, scope)]
+
+
+def _answer(
+    mock: Mock, resource_id: pulumi.Input[str], http_method: pulumi.Input[str], scope: MethodScope
+) -> list[pulumi.Resource]:
     answer = aws.apigateway.MethodResponse(
         mock.name,
         rest_api=scope.api.id,
         resource_id=resource_id,
-        http_method=method.http_method,
+        http_method=http_method,
         status_code=str(mock.status),
         response_parameters={f"method.response.header.{name}": False for name in mock.declared_headers},
         opts=scope.opts,
@@ -106,11 +112,11 @@ def _mock(mock: Mock, resource_id: pulumi.Input[str], scope: MethodScope) -> lis
         mock.name,
         rest_api=scope.api.id,
         resource_id=resource_id,
-        http_method=integration.http_method,
+        http_method=answer.http_method,
         status_code=answer.status_code,
         content_handling="CONVERT_TO_TEXT",
         response_parameters={f"method.response.header.{name}": value for name, value in mock.headers.items()},
         response_templates={"application/json": mock.template},
         opts=scope.opts,
     )
-    return [method, integration, answer, mapping]
+    return [answer, mapping]

@@ -47,25 +47,7 @@ class ApiStage(pulumi.ComponentResource):
     ) -> None:
         super().__init__("onceward:index:ApiStage", "api-stage", opts=pulumi.ResourceOptions(parent=parent))
         self._stage = stage
-        logs = aws.cloudwatch.LogGroup(
-            "access-logs",
-            name=stage.names.access_log_group,
-            retention_in_days=stage.settings.log_retention_days,
-            kms_key_id=key_arn,
-            opts=stage.child(self),
-        )
-        account = [self._account()] if stage.settings.manage_api_gateway_account else []
-        self.resource = aws.apigateway.Stage(
-            "rest-stage",
-            rest_api=rest_api.id,
-            deployment=deployment.id,
-            stage_name=stage.names.stage,
-            xray_tracing_enabled=True,
-            access_log_settings=aws.apigateway.StageAccessLogSettingsArgs(
-                destination_arn=logs.arn, format=json.dumps(ACCESS_LOG)
-            ),
-            opts=stage.child(self, depends_on=account),
-        )
+        self.resource = self._rest_stage(rest_api, deployment, key_arn)
         aws.apigateway.MethodSettings(
             "method-settings",
             rest_api=rest_api.id,
@@ -82,6 +64,33 @@ class ApiStage(pulumi.ComponentResource):
             self.resource.invoke_url if domain is None else self._domain(domain, rest_api)
         )
         self.register_outputs({"url": self.url})
+
+    def _rest_stage(
+        self,
+        rest_api: aws.apigateway.RestApi,
+        deployment: aws.apigateway.Deployment,
+        key_arn: pulumi.Input[str],
+    ) -> aws.apigateway.Stage:
+        stage = self._stage
+        logs = aws.cloudwatch.LogGroup(
+            "access-logs",
+            name=stage.names.access_log_group,
+            retention_in_days=stage.settings.log_retention_days,
+            kms_key_id=key_arn,
+            opts=stage.child(self),
+        )
+        account = [self._account()] if stage.settings.manage_api_gateway_account else []
+        return aws.apigateway.Stage(
+            "rest-stage",
+            rest_api=rest_api.id,
+            deployment=deployment.id,
+            stage_name=stage.names.stage,
+            xray_tracing_enabled=True,
+            access_log_settings=aws.apigateway.StageAccessLogSettingsArgs(
+                destination_arn=logs.arn, format=json.dumps(ACCESS_LOG)
+            ),
+            opts=stage.child(self, depends_on=account),
+        )
 
     def _account(self) -> pulumi.Resource:
         """Own the region's one logging role. It serves every API of the account, so it is never deleted."""

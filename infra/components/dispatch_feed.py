@@ -50,17 +50,7 @@ class DispatchFeed(pulumi.ComponentResource):
         super().__init__("onceward:index:DispatchFeed", "dispatch-feed")
         failures = FailureBucket(stage, key_arn, parent=self)
         mapping = self._stream(stage, dispatch, stream_arn, failures)
-        aws.lambda_.EventSourceMapping(
-            "retry-queue",
-            function_name=dispatch.alias.arn,
-            event_source_arn=retry_queue_arn,
-            batch_size=_RETRY_BATCH,
-            function_response_types=["ReportBatchItemFailures"],
-            scaling_config=aws.lambda_.EventSourceMappingScalingConfigArgs(
-                maximum_concurrency=_RETRY_CONCURRENCY
-            ),
-            opts=stage.child(self),
-        )
+        self._retries(stage, dispatch, retry_queue_arn)
         make_alarm(
             "alarm-dispatch-given-up",
             stage.names.platform("dispatch-given-up"),
@@ -70,6 +60,19 @@ class DispatchFeed(pulumi.ComponentResource):
             made_dimensions={"EventSourceMappingUUID": mapping.uuid},
         )
         self.register_outputs({"failureBucket": failures.name})
+
+    def _retries(self, stage: Stage, dispatch: Function, queue_arn: pulumi.Input[str]) -> None:
+        aws.lambda_.EventSourceMapping(
+            "retry-queue",
+            function_name=dispatch.alias.arn,
+            event_source_arn=queue_arn,
+            batch_size=_RETRY_BATCH,
+            function_response_types=["ReportBatchItemFailures"],
+            scaling_config=aws.lambda_.EventSourceMappingScalingConfigArgs(
+                maximum_concurrency=_RETRY_CONCURRENCY
+            ),
+            opts=stage.child(self),
+        )
 
     def _stream(
         self,

@@ -28,12 +28,14 @@ class FailureBucket(pulumi.ComponentResource):
             force_destroy=not stage.settings.protect_data,
             opts=stage.keeper(self),
         )
-        self._secure(stage, bucket, key_arn)
+        self._close(stage, bucket)
+        self._encrypt(stage, bucket, key_arn)
+        self._forget(stage, bucket)
         self.name: pulumi.Output[str] = bucket.bucket
         self.arn: pulumi.Output[str] = bucket.arn
         self.register_outputs({"name": self.name})
 
-    def _secure(self, stage: Stage, bucket: aws.s3.Bucket, key_arn: pulumi.Input[str]) -> None:
+    def _close(self, stage: Stage, bucket: aws.s3.Bucket) -> None:
         closed = aws.s3.BucketPublicAccessBlock(
             "failures-private",
             bucket=bucket.bucket,
@@ -41,33 +43,6 @@ class FailureBucket(pulumi.ComponentResource):
             block_public_policy=True,
             ignore_public_acls=True,
             restrict_public_buckets=True,
-            opts=stage.child(self),
-        )
-        aws.s3.BucketServerSideEncryptionConfiguration(
-            "failures-encryption",
-            bucket=bucket.bucket,
-            rules=[
-                aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
-                    apply_server_side_encryption_by_default=aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs(
-                        sse_algorithm="aws:kms", kms_master_key_id=key_arn
-                    ),
-                    # One data key for the bucket rather than a KMS call per object.
-                    bucket_key_enabled=True,
-                )
-            ],
-            opts=stage.child(self),
-        )
-        aws.s3.BucketLifecycleConfiguration(
-            "failures-lifecycle",
-            bucket=bucket.bucket,
-            rules=[
-                aws.s3.BucketLifecycleConfigurationRuleArgs(
-                    id="forget",
-                    status="Enabled",
-                    filter=aws.s3.BucketLifecycleConfigurationRuleFilterArgs(prefix=""),
-                    expiration=aws.s3.BucketLifecycleConfigurationRuleExpirationArgs(days=_KEEP_DAYS),
-                )
-            ],
             opts=stage.child(self),
         )
         if stage.settings.require_tls:
@@ -78,3 +53,27 @@ class FailureBucket(pulumi.ComponentResource):
                 # S3 refuses two changes of a bucket's access at once.
                 opts=stage.child(self, depends_on=[closed]),
             )
+
+    def _encrypt(self, stage: Stage, bucket: aws.s3.Bucket, key_arn: pulumi.Input[str]) -> None:
+        by_default = aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs(
+            sse_algorithm="aws:kms", kms_master_key_id=key_arn
+        )
+        rule = aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
+            apply_server_side_encryption_by_default=by_default,
+            # One data key for the bucket rather than a KMS call per object.
+            bucket_key_enabled=True,
+        )
+        aws.s3.BucketServerSideEncryptionConfiguration(
+            "failures-encryption", bucket=bucket.bucket, rules=[rule], opts=stage.child(self)
+        )
+
+    def _forget(self, stage: Stage, bucket: aws.s3.Bucket) -> None:
+        rule = aws.s3.BucketLifecycleConfigurationRuleArgs(
+            id="forget",
+            status="Enabled",
+            filter=aws.s3.BucketLifecycleConfigurationRuleFilterArgs(prefix=""),
+            expiration=aws.s3.BucketLifecycleConfigurationRuleExpirationArgs(days=_KEEP_DAYS),
+        )
+        aws.s3.BucketLifecycleConfiguration(
+            "failures-lifecycle", bucket=bucket.bucket, rules=[rule], opts=stage.child(self)
+        )

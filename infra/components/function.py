@@ -37,20 +37,7 @@ class Function(pulumi.ComponentResource):
 
     def __init__(self, spec: FunctionSpec, stage: Stage, key_arn: pulumi.Input[str], bundle: Bundle) -> None:
         super().__init__("onceward:index:Function", spec.name)
-        role = aws.iam.Role(
-            f"{spec.name}-role",
-            name=stage.names.platform(spec.name),
-            description=f"What the Onceward function {spec.name} may do",
-            assume_role_policy=json.dumps(policies.assume_role()),
-            opts=stage.child(self),
-        )
-        policy = aws.iam.RolePolicy(
-            f"{spec.name}-policy",
-            name="calls",
-            role=role.name,
-            policy=json.dumps(policies.function_role(spec.name, stage.arns)),
-            opts=stage.child(self),
-        )
+        role, policy = self._role(spec.name, stage)
         logs = aws.cloudwatch.LogGroup(
             f"{spec.name}-logs",
             name=stage.names.log_group(spec.name),
@@ -67,6 +54,23 @@ class Function(pulumi.ComponentResource):
             opts=stage.child(self),
         )
         self.register_outputs({"name": self.resource.name, "alias": self.alias.arn})
+
+    def _role(self, name: FunctionName, stage: Stage) -> tuple[aws.iam.Role, aws.iam.RolePolicy]:
+        role = aws.iam.Role(
+            f"{name}-role",
+            name=stage.names.platform(name),
+            description=f"What the Onceward function {name} may do",
+            assume_role_policy=json.dumps(policies.assume_role()),
+            opts=stage.child(self),
+        )
+        policy = aws.iam.RolePolicy(
+            f"{name}-policy",
+            name="calls",
+            role=role.name,
+            policy=json.dumps(policies.function_role(name, stage.arns)),
+            opts=stage.child(self),
+        )
+        return role, policy
 
     def _function(
         self,

@@ -31,37 +31,50 @@ class Queues(pulumi.ComponentResource):
         super().__init__("onceward:index:Queues", "queues")
         self._stage = stage
         self._key_arn = key_arn
-        self.dispatch_dlq = self._queue("dispatch-dlq", _DEAD_RETENTION_SECONDS)
-        self.dispatch_retry = self._queue(
+        self.dispatch_retry = self._dispatch()
+        self.delivery_dlq = self._delivery()
+        self.register_outputs({"retryUrl": self.dispatch_retry.url})
+
+    def _dispatch(self) -> aws.sqs.Queue:
+        """The retry queue, and the dead-letter queue behind it."""
+        dead = self._queue("dispatch-dlq", _DEAD_RETENTION_SECONDS)
+        retry = self._queue(
             "dispatch-retry",
             _RETRY_RETENTION_SECONDS,
             visibility_timeout_seconds=_VISIBILITY_SECONDS,
-            redrive_policy=self.dispatch_dlq.arn.apply(
+            redrive_policy=dead.arn.apply(
                 lambda arn: json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": _MAX_RECEIVES})
             ),
         )
         aws.sqs.RedriveAllowPolicy(
             "dispatch-dlq-sources",
-            queue_url=self.dispatch_dlq.url,
+            queue_url=dead.url,
             redrive_allow_policy=json.dumps(
-                {"redrivePermission": "byQueue", "sourceQueueArns": [stage.arns.queue("dispatch-retry")]}
+                {
+                    "redrivePermission": "byQueue",
+                    "sourceQueueArns": [self._stage.arns.queue("dispatch-retry")],
+                }
             ),
-            opts=stage.child(self),
+            opts=self._stage.child(self),
         )
-        self.delivery_dlq = self._queue("delivery-dlq", _DEAD_RETENTION_SECONDS)
+        return retry
+
+    def _delivery(self) -> aws.sqs.Queue:
+        """The dead-letter queue of every tenant subscription."""
+        queue = self._queue("delivery-dlq", _DEAD_RETENTION_SECONDS)
         aws.sqs.QueuePolicy(
             "delivery-dlq-policy",
-            queue_url=self.delivery_dlq.url,
+            queue_url=queue.url,
             policy=json.dumps(
                 resource_policies.topic_to_queue(
-                    stage.arns.queue("delivery-dlq"),
-                    f"{stage.arns.tenant_topic_prefix}*",
-                    require_tls=stage.settings.require_tls,
+                    self._stage.arns.queue("delivery-dlq"),
+                    f"{self._stage.arns.tenant_topic_prefix}*",
+                    require_tls=self._stage.settings.require_tls,
                 )
             ),
-            opts=stage.child(self),
+            opts=self._stage.child(self),
         )
-        self.register_outputs({"retryUrl": self.dispatch_retry.url})
+        return queue
 
     def _queue(
         self,
