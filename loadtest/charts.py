@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 # The drawing's own units; the page scales it to its width.
 _WIDTH, _HEIGHT = 1120, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 80, 16, 14, 40
+# Labels along the x axis, at most; and the factors of ten that make round numbers.
+_MOST_TICKS = 10
+_ROUND = (1, 2, 4, 6, 8, 10)
 _INNER_WIDTH, _INNER_HEIGHT = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
 
 
@@ -102,11 +105,11 @@ def _runs(values: Sequence[float | None]) -> list[list[int]]:
 
 
 def _frame(drawn: str, span: float, top: float, x_title: str, y_title: str) -> str:
-    grid = "".join(_grid(_y(top * part / 4, top), f"{top * part / 4:,.0f}") for part in range(5))
+    grid = "".join(_grid(_y(top * part / 4, top), f"{top * part / 4:,g}") for part in range(5))
+    step = _nice(span / _MOST_TICKS)
     ticks = "".join(
-        f'<text x="{_x(span * part / 6, span)}" y="{_HEIGHT - 24}" text-anchor="middle">'
-        f"{span * part / 6:.0f}</text>"
-        for part in range(7)
+        f'<text x="{_x(at * step, span)}" y="{_HEIGHT - 24}" text-anchor="middle">{at * step:g}</text>'
+        for at in range(int(span / step) + 1)
     )
     return _svg(grid + ticks + drawn + _titles(x_title, y_title))
 
@@ -147,8 +150,8 @@ def _log_y(value: float, top: float) -> float:
 
 
 def _nice(most: float) -> float:
-    """The next number at or above `most` whose quarters read well: 1, 2, 4, 8 or 12 by a power of ten."""
+    """The next round number at or above `most` (at least 1), one whose quarters read well too."""
     scale = 1.0
     while scale * 10 <= most:
         scale *= 10
-    return next(scale * factor for factor in (1, 2, 4, 8, 12) if scale * factor >= max(most, 1.0))
+    return next(scale * factor for factor in _ROUND if scale * factor >= max(most, 1.0))

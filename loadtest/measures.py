@@ -45,7 +45,12 @@ class Percentiles:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What happened in one stretch of the run. `start_s` counts from its first intended start."""
+    """One stretch of the run; `start_s` counts from the first intended start.
+
+    Attributes:
+        latency: of the requests that were meant to start in it.
+        seen: what clients saw in it, by the end of their attempts.
+    """
 
     start_s: float
     latency: Percentiles
@@ -90,7 +95,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
     """
     scenarios: defaultdict[str, Row] = defaultdict(Row)
     per_key: Counter[tuple[str, str]] = Counter()
-    points: list[tuple[float, float, Seen]] = []
+    points: list[_Point] = []
     last = 0.0
     for attempt in attempts:
         if attempt.operation != LEADS:
@@ -103,9 +108,9 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         if seen is not Seen.NONE:
             row.latencies.append(attempt.latency_ms)
         per_key[pair] += 1
-        points.append((attempt.intended_start_ms, attempt.latency_ms, seen))
+        points.append(_Point(attempt.intended_start_ms, attempt.end_ms, seen))
         last = max(last, attempt.end_ms)
-    first = min((start for start, _, _ in points), default=0.0)
+    first = min((point.intended_ms for point in points), default=0.0)
     seconds = max(0.0, last - first) / 1000
     width = max(1.0, float(-(-seconds // _MOST_BUCKETS)))
     return Measures(
@@ -113,7 +118,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         seconds=seconds,
         width_s=width,
         requests=len(points),
-        latency=percentiles([latency for _, latency, seen in points if seen is not Seen.NONE]),
+        latency=_latency(points),
         buckets=tuple(_buckets(points, first, width)),
         scenarios=dict(scenarios),
         requests_per_key=dict(per_key.most_common()),
@@ -132,14 +137,25 @@ def percentiles(latencies: Sequence[float]) -> Percentiles:
     return Percentiles(rank(50), rank(95), rank(99), ordered[-1])
 
 
-def _buckets(points: list[tuple[float, float, Seen]], first: float, width_s: float) -> Iterable[Bucket]:
-    grouped: defaultdict[int, list[tuple[float, Seen]]] = defaultdict(list)
-    for start, latency, seen in points:
-        grouped[int((start - first) / 1000 / width_s)].append((latency, seen))
-    for number in range(max(grouped, default=-1) + 1):
-        inside = grouped.get(number, [])
-        answered = [latency for latency, seen in inside if seen is not Seen.NONE]
-        yield Bucket(number * width_s, percentiles(answered), dict(Counter(seen for _, seen in inside)))
+@dataclass(frozen=True, slots=True)
+class _Point:
+    intended_ms: float
+    end_ms: float
+    seen: Seen
+
+
+def _latency(points: Iterable[_Point]) -> Percentiles:
+    return percentiles([one.end_ms - one.intended_ms for one in points if one.seen is not Seen.NONE])
+
+
+def _buckets(points: list[_Point], first: float, width_s: float) -> Iterable[Bucket]:
+    meant: defaultdict[int, list[_Point]] = defaultdict(list)
+    seen: defaultdict[int, Counter[Seen]] = defaultdict(Counter)
+    for point in points:
+        meant[int((point.intended_ms - first) / 1000 / width_s)].append(point)
+        seen[int((point.end_ms - first) / 1000 / width_s)][point.seen] += 1
+    for number in range(max((*meant, *seen), default=-1) + 1):
+        yield Bucket(number * width_s, _latency(meant.get(number, [])), dict(seen.get(number, {})))
 
 
 def _seen(attempt: Attempt) -> Seen:

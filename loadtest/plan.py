@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Scenario(Enum):
     """What a step of the storm imitates."""
 
-    WARM_UP = "warm-up"  # one request a tenant, before the clock starts: cold workers otherwise multiply
+    WARM_UP = "warm-up"  # before the clock starts: the storm is not about cold starts
     FRESH = "fresh"  # ordinary traffic: a key that is used once, or no key at all
     DUPLICATE = "duplicate"  # many clients, one key, at the same moment; and late single duplicates
     RETRY = "retry"  # the client drops the connection after sending, then retries with the same key
@@ -104,9 +104,9 @@ def plan(settings: RunSettings) -> Plan:
     _check(settings)
     dice = random.Random(settings.seed)  # noqa: S311 - a schedule, not a secret
     makers = _Makers(settings, dice)
-    warm_up = tuple(Step(0.0, Scenario.WARM_UP, (makers.single(tenant),)) for tenant in settings.tenants)
-    fixed, duplicate_keys = makers.fixed_steps(settings.keys - len(warm_up))
-    used = len(warm_up) + sum(len(step.requests) for step in fixed)
+    warm_up = makers.warm_up()
+    fixed, duplicate_keys = makers.fixed_steps(settings.keys - len(settings.tenants))
+    used = sum(len(step.requests) for step in (*warm_up, *fixed))
     needed = used + duplicate_keys * 2
     if settings.requests < needed:
         raise ValueError(
@@ -150,6 +150,16 @@ class _Makers:
     def single(self, tenant: str, *, keyless: bool = False) -> PlannedRequest:
         subject = next(self._subjects)
         return PlannedRequest(tenant, None if keyless else self._key(subject), subject)
+
+    def warm_up(self) -> tuple[Step, ...]:
+        """One request a tenant, alone: cold workers otherwise multiply. Then many at once.
+
+        The second part makes the functions start as many workers as the storm will use, before its clock.
+        """
+        first = [self.single(tenant) for tenant in self._settings.tenants]
+        at_once = [first[0]] * max(self._settings.users, self._settings.burst)
+        alone = [Step(0.0, Scenario.WARM_UP, (request,)) for request in first]
+        return (*alone, self._burst(Scenario.WARM_UP, at_once))
 
     def fixed_steps(self, keys: int) -> tuple[list[Step], int]:
         """The steps whose number follows from the keys alone, and how many keys are left for duplicates."""

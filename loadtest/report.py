@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _BLUE, _ORANGE, _GREEN, _VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
 _PURPLE, _SKY, _GREY, _PALE = "#cc79a7", "#56b4e9", "#8a97a5", "#c3d3e3"
 
+# From here on a latency is given in seconds: it is about waiting, not about speed.
+_SECONDS_FROM_MS = 10_000
+
 _SEEN_COLORS = {
     Seen.NEW: _GREEN,
     Seen.REPLAY: _SKY,
@@ -119,7 +122,7 @@ def _answers_chart(measures: Measures) -> dict[str, Any]:
     xs = [one.start_s for one in buckets]
     return {
         "title": "Answers over time",
-        "note": f"Requests by what their client saw, in steps of {width:g} s.",
+        "note": f"Requests by what their client saw and when, in steps of {width:g} s.",
         "legend": [(one.name, one.color) for one in series],
         "svg": charts.stacked(xs, width, series, "seconds into the run", "requests"),
     }
@@ -176,4 +179,6 @@ def _number(value: float) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f} ms"
+    if value is None:
+        return "-"
+    return f"{value:,.0f} ms" if value < _SECONDS_FROM_MS else f"{value / 1000:,.1f} s"

@@ -1,10 +1,10 @@
 """`onceward demo` (`make demo`): the whole platform on the local AWS, a storm, and the verdict."""
 
-from __future__ import annotations
-
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -15,11 +15,9 @@ from ops.commands.storm import storm as send_and_judge
 from ops.local.display import summary_lines
 from ops.local.errors import LocalPlatformError
 from ops.local.platform import STAGE, LocalPlatform, Say
-from ops.stages import HOME, HomeOption, reach
+from ops.stages import HOME, reach
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+_HOME = HOME / "demo"
 
 
 def register(app: typer.Typer) -> None:
@@ -33,16 +31,18 @@ def command(
     seed: Seed = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
     settle_seconds: Patience = storms.PATIENCE_SECONDS,
-    home: HomeOption = None,
+    home: Annotated[
+        Path, typer.Option(help="The demo's own platform.", show_default=".onceward/demo")
+    ] = _HOME,
     as_json: AsJson = False,
 ) -> None:
     """Bring the platform up, onboard the sample tenants, send a duplicate storm, check what it left.
 
-    Exit 0 only with no violation. Brings down what it started, unless --keep is given; a platform that was
-    up already is brought up to date and stays up.
+    Exit 0 only with no violation. The demo has a platform of its own, made anew each time and brought down
+    at the end (unless --keep is given): what `make up` started is not touched.
     """
     began = time.monotonic()
-    with _platform(home or HOME, keep=keep, quiet=as_json):
+    with _platform(home, keep=keep, quiet=as_json):
         target = reach(STAGE, home)
         settings = RunSettings(
             run_id=new_run_id(),
@@ -56,7 +56,7 @@ def command(
             users=storms.USERS,
         )
         try:
-            send_and_judge(target, settings, home or HOME, None, settle_seconds, as_json=as_json)
+            send_and_judge(target, settings, home, None, settle_seconds, as_json=as_json)
         finally:
             if not as_json:
                 typer.echo(f"The demo took {time.monotonic() - began:.0f} s.")
@@ -64,20 +64,19 @@ def command(
 
 @contextmanager
 def _platform(home: Path, *, keep: bool, quiet: bool) -> Iterator[None]:
-    """Bring the platform up; at the end, down again if it was not up before and is not to be kept."""
+    """Make the platform anew; at the end bring it down, unless it is to be kept."""
     say: Say = (lambda _line: None) if quiet else typer.echo
     try:
-        was_up = LocalPlatform(home).status().running
-        platform = LocalPlatform(home, owned=not (keep or was_up), say=say)
+        platform = LocalPlatform(home, owned=not keep, say=say)
         began = time.monotonic()
         say("Bringing the platform up on the local AWS")
-        summary = platform.up()
+        summary = platform.up(fresh=True)
         say("\n".join(summary_lines(summary, time.monotonic() - began, dry_run=False)))
         try:
             yield
         finally:
-            if keep or was_up:
-                say("The platform stays up (`make down` stops it).")
+            if keep:
+                say(f"The platform stays up; `onceward local down --home {home}` stops it.")
             else:
                 platform.down()
                 say("The platform is down again.")
