@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ops.local.errors import LocalPlatformError
 from ops.local.files import open_private_append, read_json, write_private
 from ops.local.urn import type_of
 
@@ -92,10 +93,7 @@ class State:
             text = json.dumps(document, indent=1)
             if not self._path.exists() or self._path.read_text(encoding="utf-8") != text:
                 write_private(self._path, text)  # its time is when something last changed
-            if self._descriptor is not None:
-                os.close(self._descriptor)
-                self._descriptor = None
-            self._journal.unlink(missing_ok=True)
+            self._end_journal()
 
     def changed_at(self) -> float | None:
         """When a resource was last made, changed or deleted (seconds since the epoch)."""
@@ -107,12 +105,18 @@ class State:
         with self._lock:
             self.entries, self.condemned, self.begun, self.outputs = {}, [], set(), {}
             self._path.unlink(missing_ok=True)
-            self._journal.unlink(missing_ok=True)
+            self._end_journal()
+
+    def _end_journal(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        self._journal.unlink(missing_ok=True)
 
     def _load(self) -> None:
         document = read_json(self._path) or {"schema": SCHEMA}
         if document["schema"] != SCHEMA:
-            raise ValueError(f"{self._path}: written by another version of Onceward; start afresh")
+            raise LocalPlatformError(f"{self._path}: written by another version of Onceward; start afresh")
         self.entries = {e["urn"]: _entry(e) for e in document.get("entries", [])}
         self.condemned = [_entry(e) for e in document.get("condemned", [])]
         self.begun = set(document.get("begun", []))

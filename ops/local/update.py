@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi.runtime
 
@@ -102,6 +103,7 @@ def _execute(inputs: Inputs, monitor: Monitor) -> None:
     """Run the program as Pulumi's language host would: in its directory, with its configuration."""
 
     async def in_stack() -> None:
+        asyncio.get_running_loop().set_exception_handler(_only_what_is_news)
         pulumi.runtime.configure(
             pulumi.runtime.Settings(
                 project=inputs.program.project,
@@ -117,6 +119,12 @@ def _execute(inputs: Inputs, monitor: Monitor) -> None:
 
     with contextlib.chdir(inputs.program.directory), _rare_collections(), _loud_outputs():
         asyncio.run(in_stack())
+
+
+def _only_what_is_news(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Drop asyncio's note of each Output that will never have a value: the failure behind it is raised."""
+    if "exception was never retrieved" not in context["message"]:
+        loop.default_exception_handler(context)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,6 @@ class Table(Provider):
     )  # fmt: skip
     not_applied: ClassVar = {
         "onDemandThroughput": "the emulator never throttles",
-        "contributorInsights": "no such metrics",
     }
     volatile: ClassVar = frozenset({"streamArn", "streamLabel"})
 
