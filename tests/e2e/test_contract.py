@@ -48,7 +48,7 @@ def test_a_new_request_is_created(alpha: Api, body: dict[str, object]) -> None:
         b'\r\n{ "email" : "ada@analytical.example",\t"name":"\\u0041da Lovelace" }\n',
     ],
 )
-@pytest.mark.parametrize("quote", ["{}", '"{}"', " \t{}\t "])
+@pytest.mark.parametrize("quote", ["{}", '"{}"'])
 def test_the_same_request_is_replayed_byte_for_byte(alpha: Api, again: bytes, quote: str) -> None:
     key = fresh_key()
     first = alpha.post(idempotency_key=key)
@@ -86,7 +86,6 @@ def test_another_body_under_the_key_is_422(alpha: Api, change: dict[str, object]
     [
         ("", "blank"),
         ('""', "blank"),
-        ("   ", "blank"),
         ("k" * 256, "too_long"),
         ("a b", "not_visible_ascii"),
         ('"a b"', "not_visible_ascii"),
@@ -125,7 +124,7 @@ def test_after_its_window_a_key_is_a_new_request(caller: Callable[..., Api]) -> 
     again: httpx.Response = eventually(once_more, seconds=20)
     assert again.json()["id"] != first.json()["id"]
     for lead in (first.json(), again.json()):
-        eventually(lambda lead=lead: strict.get(f"/v1/leads/{lead['id']}").status_code == 200)
+        assert strict.get(f"/v1/leads/{lead['id']}").status_code == 200
 
 
 @pytest.mark.parametrize("size", [1025, 2048, 100_000])
@@ -134,11 +133,13 @@ def test_a_body_over_the_tier_s_limit_is_413(caller: Callable[..., Api], size: i
     raw = json.dumps(LEAD).encode()
 
     def answer(body: bytes) -> httpx.Response:
-        # The tenant is also narrow in rate: 429 says nothing of the body.
-        got: httpx.Response = eventually(
-            lambda: (r := narrow.post(raw=body, idempotency_key=key)).status_code != 429 and r, seconds=15
-        )
-        return got
+        def not_throttled() -> httpx.Response | None:
+            # The tenant is also narrow in rate: 429 says nothing of the body.
+            got = narrow.post(raw=body, idempotency_key=key)
+            return None if got.status_code == 429 else got
+
+        found: httpx.Response = eventually(not_throttled, seconds=15)
+        return found
 
     assert_problem(answer(raw + b" " * (size - len(raw))), 413, "body-too-large")
     assert answer(raw + b" " * (1024 - len(raw))).status_code == 201
