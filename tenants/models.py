@@ -128,6 +128,12 @@ def _file_id(name: str, info: ValidationInfo) -> str:
     return name
 
 
+def _distinct_endpoints(subscriptions: tuple[Subscription, ...]) -> tuple[Subscription, ...]:
+    """Refuse an endpoint that is there twice, whatever its filters: SNS keeps one subscription for each."""
+    distinct(tuple(f"{each.protocol} {each.endpoint}" for each in subscriptions))
+    return subscriptions
+
+
 class Tenant(FileModel):
     """One tenant file."""
 
@@ -144,7 +150,9 @@ class Tenant(FileModel):
     ]
     keys: Keys
     subscriptions: Annotated[
-        tuple[Subscription, ...], Field(description="Who gets the tenant's events."), AfterValidator(distinct)
+        tuple[Subscription, ...],
+        Field(description="Who gets the tenant's events."),
+        AfterValidator(_distinct_endpoints),
     ] = ()
     operations: Operations = Operations()
     alarms: Alarms = Alarms()
