@@ -95,6 +95,19 @@ def test_a_wrong_subscription_is_named_with_its_rule(
     assert rule in fault.rule
 
 
+@pytest.mark.parametrize(("values", "refused"), [(150, False), (151, True)])
+def test_a_filter_policy_has_at_most_the_combinations_that_sns_takes(
+    tmp_path: Path, values: int, refused: bool
+) -> None:
+    names = ", ".join(f"t{number}" for number in range(values))
+    text = subscribed(f"{{protocol: sqs, endpoint: '{SQS}', filterPolicy: {{type: [{names}]}}}}")
+    path = directory(tmp_path, acme=text)
+    if refused:
+        assert "must have at most 150 combinations of values (has 151)" in faults_of(path)[0].rule
+    else:
+        assert len(load_all(path).tenants) == 1
+
+
 def test_an_endpoint_that_is_there_twice_is_refused_whatever_its_filters(tmp_path: Path) -> None:
     twice = subscribed(
         "{protocol: email, endpoint: ops@acme.example}",
