@@ -1,0 +1,27 @@
+"""`onceward`: the operators' command line."""
+
+from __future__ import annotations
+
+import typer
+
+from ops.commands import demo, dispatch, local, rollback, storm, tenants, verify
+
+app = typer.Typer(
+    name="onceward",
+    help="Operate Onceward: the local platform, tenants, storms and what came of them.",
+    epilog="Exit codes: 0 ok, 1 the thing checked is false, 2 usage.",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,  # locals hold keys and credentials
+)
+app.add_typer(local.app, name="local")
+app.add_typer(tenants.app, name="tenants")
+app.add_typer(dispatch.app, name="dispatch")
+storm.register(app)
+verify.register(app)
+demo.register(app)
+rollback.register(app)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
