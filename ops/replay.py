@@ -36,9 +36,14 @@ class Missing:
 
 @dataclass(slots=True)
 class Found:
-    """What a look over the receipts has found so far."""
+    """What a look over the receipts has found so far.
+
+    `receipts`: with an outbox, since the time asked for. `corrupt`: those of them that name no record;
+    `dispatch` has parked them, and they end in the dead-letter queue.
+    """
 
     receipts: int = 0
+    corrupt: int = 0
     missing: list[Missing] = field(default_factory=list)
 
 
@@ -83,9 +88,14 @@ class Replay:
         """
         found = Found()
         for page in self._pages(since, tenant_id):
+            by_record = {key: receipt for receipt in page if (key := _record_key(receipt)) is not None}
             found.receipts += len(page)
-            for start in range(0, len(page), _BATCH):
-                found.missing += self._without_record(page[start : start + _BATCH])
+            found.corrupt += len(page) - len(by_record)
+            keys = list(by_record)
+            for start in range(0, len(keys), _BATCH):
+                batch = keys[start : start + _BATCH]
+                present = self._present(batch)
+                found.missing += [_missing(by_record[key]) for key in batch if key not in present]
             progress(found)
         return found
 
@@ -119,27 +129,29 @@ class Replay:
         for page in pages:
             yield list(page["Items"])
 
-    def _without_record(self, receipts: Sequence[Item]) -> list[Missing]:
-        by_record = {_record_key(receipt): receipt for receipt in receipts}
+    def _present(self, keys: Sequence[str]) -> set[str]:
         wanted: Any = {
             self._records_table: {
-                "Keys": [{"pk": {"S": key}} for key in by_record],
+                "Keys": [{"pk": {"S": key}} for key in keys],
                 "ProjectionExpression": "pk",
                 "ConsistentRead": True,
             }
         }
-        present = set()
+        present: set[str] = set()
         while wanted:
             answer = self._client.batch_get_item(RequestItems=wanted)
             present |= {item["pk"]["S"] for item in answer["Responses"].get(self._records_table, [])}
             # What a throttle left over; botocore's own back-off applies when all of it was.
             wanted = answer.get("UnprocessedKeys")
-        return [
-            Missing(receipt["pk"]["S"], receipt["tenantId"]["S"])
-            for key, receipt in by_record.items()
-            if key not in present
-        ]
+        return present
 
 
-def _record_key(receipt: Item) -> str:
-    return partition_key(receipt["tenantId"]["S"], receipt["outbox"]["M"]["recordId"]["S"])
+def _record_key(receipt: Item) -> str | None:
+    try:
+        return partition_key(receipt["tenantId"]["S"], receipt["outbox"]["M"]["recordId"]["S"])
+    except KeyError:
+        return None
+
+
+def _missing(receipt: Item) -> Missing:
+    return Missing(receipt["pk"]["S"], receipt["tenantId"]["S"])

@@ -65,6 +65,7 @@ def replay(
             {
                 "since": moment.isoformat(),
                 "receipts": found.receipts,
+                "corrupt": found.corrupt,
                 "missing": len(found.missing),
                 "queued": queued,
                 "tenants": _by_tenant(found.missing),
@@ -105,6 +106,10 @@ def _queue(work: Replay, missing: Sequence[Missing], progress: Progress) -> int:
 def _print_counts(found: Found, moment: datetime) -> None:
     when = f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     typer.echo(f"{found.receipts:,} receipts since {when}, {len(found.missing):,} without a record")
+    if found.corrupt:
+        typer.echo(
+            f"{found.corrupt:,} of them name no record and cannot be delivered: see the dead-letter queue"
+        )
     if found.missing:
         rows = [(tenant, f"{count:,}") for tenant, count in _by_tenant(found.missing).items()]
         print_columns([("TENANT", "MISSING"), *rows])

@@ -127,6 +127,7 @@ def test_a_dry_run_queues_nothing(stage: Stage) -> None:
     assert stage.counts("--since", "2h", "--dry-run") | {"since": ""} == {
         "since": "",
         "receipts": 1,
+        "corrupt": 0,
         "missing": 1,
         "queued": 0,
         "tenants": {"acme": 1},
@@ -147,6 +148,17 @@ def test_older_receipts_and_other_tenants_are_left_alone(stage: Stage) -> None:
 def test_a_claim_without_an_answer_has_nothing_to_deliver(stage: Stage) -> None:
     stage.put(builders.in_progress(created_at=NOW_MS))
     assert stage.counts("--since", "1h")["receipts"] == 0
+
+
+def test_a_receipt_that_names_no_record_is_told_and_stops_nobody(stage: Stage) -> None:
+    item = to_item(recent(1))
+    del item["outbox"]
+    stage.dynamodb.put_item(TableName=RECEIPTS_TABLE, Item=item)
+    stage.put(recent(2))
+
+    assert "1 of them name no record" in stage.replay("--since", "2h", "--dry-run").stdout
+    counted = stage.counts("--since", "2h")
+    assert (counted["receipts"], counted["corrupt"], counted["queued"]) == (2, 1, 1)
 
 
 def test_more_receipts_than_one_lookup_takes_are_all_compared(stage: Stage) -> None:

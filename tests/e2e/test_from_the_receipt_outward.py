@@ -1,0 +1,230 @@
+"""What was accepted comes out, whatever happens to `dispatch`: stopped, killed, refused, poisoned."""
+
+from __future__ import annotations
+
+import io
+import json
+import urllib.request
+import zipfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ops.commands import dispatch as dispatch_command
+from ops.commands import rollback as rollback_command
+from tests.e2e.api import Api, eventually, fresh_key
+from tests.e2e.test_one_effect import hear, items_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.platform_fixture import RunningPlatform
+
+pytestmark = pytest.mark.platform
+
+DISPATCH = "onceward-local_dispatch"
+LEADS = 12  # more than one batch of the poller, few enough to be quick
+
+
+def post_leads(alpha: Api, count: int = LEADS) -> set[str]:
+    """Accept leads; return their ids."""
+    answers = [alpha.post(idempotency_key=fresh_key("outward")) for _ in range(count)]
+    assert {answer.status_code for answer in answers} == {201}
+    return {answer.json()["id"] for answer in answers}
+
+
+def records_of(platform: RunningPlatform, leads: set[str]) -> dict[str, str]:
+    """The records of these leads of alpha: lead id -> event id."""
+    items = items_of(platform, "records", {f"alpha#{lead}" for lead in leads})
+    return {item["recordId"]["S"]: item["eventId"]["S"] for item in items}
+
+
+def accepted_events(platform: RunningPlatform, leads: set[str]) -> dict[str, str]:
+    """What the receipts promised: lead id -> event id."""
+    pages = (
+        platform.client("dynamodb")
+        .get_paginator("scan")
+        .paginate(TableName=platform.outputs.tables["receipts"])
+    )
+    promised = {
+        item["outbox"]["M"]["recordId"]["S"]: item["outboxId"]["S"]
+        for page in pages
+        for item in page["Items"]
+        if "outbox" in item  # a test of this file writes one without
+    }
+    return {lead: promised[lead] for lead in leads}
+
+
+def assert_everything_came_out(platform: RunningPlatform, leads: set[str]) -> None:
+    """One record and one event id a lead, both those of its receipt."""
+    promised = accepted_events(platform, leads)
+    eventually(lambda: records_of(platform, leads) == promised)
+    heard = hear(platform, "alpha", leads)
+    assert heard == {lead: {event} for lead, event in promised.items()}
+
+
+def stream_mapping(platform: RunningPlatform) -> dict[str, Any]:
+    """The mapping that feeds `dispatch` from the receipts stream."""
+    mappings = platform.client("lambda").list_event_source_mappings(FunctionName=f"{DISPATCH}:live")
+    [stream] = [one for one in mappings["EventSourceMappings"] if ":dynamodb:" in one["EventSourceArn"]]
+    found: dict[str, Any] = stream
+    return found
+
+
+@contextmanager
+def stopped(platform: RunningPlatform) -> Iterator[None]:
+    """The stream's mapping is disabled."""
+    client = platform.client("lambda")
+    stream = stream_mapping(platform)["UUID"]
+    client.update_event_source_mapping(UUID=stream, Enabled=False)
+    try:
+        yield
+    finally:
+        client.update_event_source_mapping(UUID=stream, Enabled=True)
+
+
+@contextmanager
+def unable_to_write_records(platform: RunningPlatform) -> Iterator[None]:
+    """The role of `dispatch` may not write to the records table."""
+    iam = platform.client("iam")
+    known = iam.get_role_policy(RoleName=DISPATCH, PolicyName="calls")["PolicyDocument"]
+    document = json.loads(known) if isinstance(known, str) else known
+    statements = [statement for statement in document["Statement"] if statement["Sid"] != "StoreRecord"]
+    assert len(statements) == len(document["Statement"]) - 1
+    put = {"RoleName": DISPATCH, "PolicyName": "calls"}
+    iam.put_role_policy(**put, PolicyDocument=json.dumps(document | {"Statement": statements}))
+    try:
+        yield
+    finally:
+        iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
+
+
+def code_of_dispatch(platform: RunningPlatform) -> bytes:
+    """The zip that `dispatch` runs."""
+    location = platform.client("lambda").get_function(FunctionName=DISPATCH)["Code"]["Location"]
+    with urllib.request.urlopen(location, timeout=30) as answer:
+        content: bytes = answer.read()
+        return content
+
+
+def dying_before_the_event(code: bytes) -> bytes:
+    """`code`, changed so that its process ends after the record and before the event."""
+    bundle, broken = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
+    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
+        # Without the bundle's compiled modules: Python takes those without a look at the source.
+        for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
+            content = bundle.read(name)
+            if name == "handlers/adapters/topics.py":
+                before = b'        with translated("topics"):\n'
+                assert before in content
+                content = content.replace(before, b'        __import__("os")._exit(1)\n' + before)
+            archive.writestr(name, content)
+    return broken.getvalue()
+
+
+def errors_logged(platform: RunningPlatform, text: str) -> int:
+    """How many lines of `dispatch`'s log hold `text`."""
+    found = platform.client("logs").filter_log_events(
+        logGroupName=f"/aws/lambda/{DISPATCH}", filterPattern=f'"{text}"'
+    )
+    return len(found["events"])
+
+
+def run(app: typer.Typer, *arguments: str) -> str:
+    result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200", "TERM": "dumb"})
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_what_is_accepted_while_dispatch_is_stopped_comes_out_when_it_runs(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    with stopped(platform):
+        leads = post_leads(alpha)
+        assert records_of(platform, leads) == {}
+    assert_everything_came_out(platform, leads)
+
+
+def test_dispatch_killed_between_record_and_event_loses_nothing_and_doubles_nothing(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    rollback = typer.Typer()
+    rollback_command.register(rollback)
+    client = platform.client("lambda")
+    good = client.get_alias(FunctionName=DISPATCH, Name="live")["FunctionVersion"]
+    code = code_of_dispatch(platform)
+    client.update_function_code(FunctionName=DISPATCH, ZipFile=dying_before_the_event(code))
+    bad = client.publish_version(FunctionName=DISPATCH)["Version"]
+    client.update_alias(FunctionName=DISPATCH, Name="live", FunctionVersion=bad)
+    try:
+        leads = post_leads(alpha)
+        # The first record of the batch is written, and then the process is gone, again and again.
+        written = eventually(lambda: records_of(platform, leads))
+        eventually(lambda: stream_mapping(platform)["LastProcessingResult"] == "FAILED")
+        assert len(records_of(platform, leads)) < LEADS
+    finally:
+        told = run(rollback, "dispatch", "--stage", "local", "--home", str(platform.home), "--to", good)
+        client.update_function_code(FunctionName=DISPATCH, ZipFile=code)
+    assert told == f"{DISPATCH}: live {bad} -> {good}\n"
+
+    assert_everything_came_out(platform, leads)
+    assert written.items() <= records_of(platform, leads).items()
+
+
+def test_a_records_table_that_refuses_everybody_holds_the_stream_and_loses_nothing(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    before = errors_logged(platform, "AccessDeniedException")
+    with unable_to_write_records(platform):
+        leads = post_leads(alpha)
+        eventually(lambda: errors_logged(platform, "AccessDeniedException") > before)
+        assert records_of(platform, leads) == {}
+    assert_everything_came_out(platform, leads)
+
+
+def test_a_poisoned_receipt_is_parked_and_those_behind_it_come_out(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    dynamodb, sqs = platform.client("dynamodb"), platform.client("sqs")
+    table = platform.outputs.tables["receipts"]
+    pk = {"pk": {"S": f"alpha#{fresh_key('poison')}"}}
+    queue = sqs.get_queue_url(QueueName="onceward-local_dispatch-retry")["QueueUrl"]
+    try:
+        dynamodb.put_item(
+            TableName=table, Item=pk | {"outboxId": {"S": "poison"}, "tenantId": {"S": "alpha"}}
+        )
+        assert_everything_came_out(platform, post_leads(alpha, 3))
+        # Parked, tried again from the queue, and kept there: it is the redrive policy's from now on.
+        eventually(lambda: parked(sqs, queue) == 1)
+    finally:
+        dynamodb.delete_item(TableName=table, Key=pk)
+        sqs.purge_queue(QueueUrl=queue)
+
+
+def parked(sqs: Any, queue: str) -> int:
+    """Messages on the retry queue, in flight or not."""
+    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    return sum(
+        map(int, sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"].values())
+    )
+
+
+def test_receipts_whose_records_are_lost_come_back_with_dispatch_replay(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    leads = post_leads(alpha)
+    assert_everything_came_out(platform, leads)
+    for lead in leads:
+        platform.client("dynamodb").delete_item(
+            TableName=platform.outputs.tables["records"], Key={"pk": {"S": f"alpha#{lead}"}}
+        )
+    replay = ("replay", "--since", "10m", "--tenant", "alpha", "--home", str(platform.home), "--json")
+
+    assert json.loads(run(dispatch_command.app, *replay, "--dry-run"))["missing"] == LEADS
+    assert json.loads(run(dispatch_command.app, *replay))["queued"] == LEADS
+
+    assert_everything_came_out(platform, leads)
+    assert json.loads(run(dispatch_command.app, *replay))["queued"] == 0
