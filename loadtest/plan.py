@@ -7,6 +7,7 @@ locust issue 2347.)
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 from enum import Enum
@@ -127,8 +128,8 @@ def _check(settings: RunSettings) -> None:
         raise ValueError("tenants: a storm needs at least two, to let their keys collide")
     if settings.burst < 2:
         raise ValueError(f"burst: {settings.burst} is no burst: give at least 2")
-    if settings.rate <= 0:
-        raise ValueError(f"rate: {settings.rate} must be above 0 requests a second")
+    if not 0 < settings.rate < math.inf:
+        raise ValueError(f"rate: {settings.rate} must be a number above 0, in requests a second")
 
 
 def _timed(steps: list[Step], rate: float, dice: random.Random) -> Iterator[Step]:

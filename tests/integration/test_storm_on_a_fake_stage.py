@@ -1,0 +1,126 @@
+"""Locust itself against a small fake stage on loopback: each attempt is written down, faults are found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loadtest import history, stored, storm
+from loadtest.answers import Answers
+from loadtest.checker import check
+from loadtest.history import Outcome
+from loadtest.plan import plan
+from loadtest.run import RunDirectory
+from loadtest.verdict import Kind
+from tests.unit.storm.fake_platform import FakePlatform, key_of, serve
+from tests.unit.storm.test_plan import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from loadtest.run import RunSettings
+    from loadtest.verdict import Verdict
+
+# Fast enough for a test, slow enough for the fake server.
+QUICK = replace(SMALL, requests=250, keys=16, rate=400.0)
+
+
+def _storm(tmp_path: Path, platform: FakePlatform, settings: RunSettings = QUICK) -> RunDirectory:
+    platform.write_outputs(tmp_path / "home")
+    directory = RunDirectory.create(tmp_path / "run", settings)
+    progress: list[int] = []
+    storm.run(directory, settings, tmp_path / "home", progress.append)
+    assert progress[-1] == settings.requests, directory.log.read_text()
+    assert progress == sorted(progress)
+    return directory
+
+
+def _judge(directory: RunDirectory, platform: FakePlatform) -> Verdict:
+    answers = Answers()
+    for attempt in history.read(directory.path):
+        answers.hear(attempt)
+    return check(
+        answers,
+        map(stored.receipt, platform.receipts.values()),
+        map(stored.record, platform.records.values()),
+        [stored.event(*event) for event in platform.events],
+        planned=directory.settings().requests,
+    )
+
+
+def test_a_storm_on_a_good_stage_passes_and_does_what_was_planned(tmp_path: Path) -> None:
+    with serve() as platform:
+        directory = _storm(tmp_path, platform)
+        verdict = _judge(directory, platform)
+    assert verdict.violations == ()
+    planned = sorted((one.tenant, one.key or "") for one in plan(QUICK).requests())
+    attempts = list(history.read(directory.path))
+    assert sorted((one.tenant, one.key or "") for one in attempts) == planned
+    assert len({one.attempt_id for one in attempts}) == QUICK.requests
+    dropped = sum(one.drop_after_ms is not None for one in plan(QUICK).requests())
+    assert verdict.counts.unknown == dropped > 0
+    assert verdict.counts.conflicts > 0
+    assert verdict.writes_per_key == {1: len(platform.receipts)}
+
+
+def test_no_api_key_is_in_any_file_of_the_run(tmp_path: Path) -> None:
+    with serve() as platform:
+        directory = _storm(tmp_path, platform)
+    for file in directory.path.iterdir():
+        for tenant in QUICK.tenants:
+            assert key_of(tenant) not in file.read_text(), file.name
+
+
+def test_locusts_own_workers_share_the_plan(tmp_path: Path) -> None:
+    settings = replace(QUICK, workers=2)
+    with serve() as platform:
+        directory = _storm(tmp_path, platform, settings)
+        verdict = _judge(directory, platform)
+    assert verdict.violations == ()
+    lines = [len(directory.history(share).read_text().splitlines()) for share in range(2)]
+    assert sum(lines) == settings.requests
+    assert min(lines) > settings.requests / 4
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("unconditional-put", Kind.SECOND_WRITE),
+        ("changed-byte", Kind.REPLAY_BODY),
+        ("dropped-dispatch", Kind.LOST_RECORD),
+        ("unavailable", Kind.NOTHING_ACCEPTED),
+    ],
+)
+def test_a_fault_of_the_stage_is_found(tmp_path: Path, fault: str, kind: Kind) -> None:
+    with serve(fault) as platform:
+        verdict = _judge(_storm(tmp_path, platform), platform)
+    assert kind in {one.kind for one in verdict.violations}
+
+
+def test_a_stage_that_is_down_fails_every_attempt_and_proves_nothing(tmp_path: Path) -> None:
+    with serve() as platform:
+        platform.write_outputs(tmp_path / "home")
+    settings = replace(QUICK, rate=2000.0)
+    directory = RunDirectory.create(tmp_path / "run", settings)
+    storm.run(directory, settings, tmp_path / "home", lambda _: None)
+    assert {one.outcome for one in history.read(directory.path)} == {Outcome.FAIL}
+    assert Kind.NOTHING_ACCEPTED in {one.kind for one in _judge(directory, platform).violations}
+
+
+def test_a_storm_that_cannot_find_its_target_ends_with_its_reason(tmp_path: Path) -> None:
+    directory = RunDirectory.create(tmp_path / "run", QUICK)
+    with pytest.raises(storm.StormError, match=r"locust\.log"):
+        storm.run(directory, QUICK, tmp_path / "nowhere", lambda _: None)
+    assert "the local platform is not up" in directory.log.read_text()
+
+
+@pytest.mark.parametrize("workers", [0, 1, 4])
+def test_no_command_line_holds_a_secret(tmp_path: Path, workers: int) -> None:
+    directory = RunDirectory(tmp_path / "run")
+    commands = storm.commands(directory, replace(QUICK, workers=workers), tmp_path / "home", 5557)
+    assert len(commands) == (workers + 1 if workers else 1)
+    for command in commands:
+        assert "--run-dir" in command
+        assert not any("secret" in argument or "key" in argument for argument in command)

@@ -1,0 +1,192 @@
+"""A run in which all is well, in a form that a test can spoil in one place."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from loadtest.answers import Answers, derived_key
+from loadtest.checker import check
+from loadtest.history import LEADS, LEADS_READ, Attempt, Outcome, answer, hash_of
+from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord, document_hash
+
+if TYPE_CHECKING:
+    from loadtest.verdict import Kind, Verdict
+
+
+def lead(name: str) -> dict[str, str]:
+    return {"name": name, "email": "a@example.com"}
+
+
+def lead_hash(name: str) -> str:
+    return hash_of(lead(name)) or ""
+
+
+@dataclass
+class Story:
+    """What clients saw, what is stored, what was published. Change any of it, then ask for `verdict`."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    receipts: dict[str, StoredReceipt] = field(default_factory=dict)
+    records: dict[str, StoredRecord] = field(default_factory=dict)
+    events: list[AuditEvent] = field(default_factory=list)
+    planned: int = 0
+
+    def accept(self, tenant: str, key: str | None, name: str, number: int) -> str:
+        """One request is accepted: its first answer, and everything that follows. Its partition key."""
+        ids = (f"record-{number}", f"event-{number}")
+        stored_key = key or derived_key(lead_hash(name))
+        self.attempts.append(self.attempt(tenant, key, name, number))
+        self.store(tenant, stored_key, name, ids)
+        self.record(tenant, name, ids)
+        self.publish(tenant, name, ids)
+        return f"{tenant}#{stored_key}"
+
+    def attempt(
+        self, tenant: str, key: str | None, name: str, number: int, *, replayed: bool = False
+    ) -> Attempt:
+        """A 201 with the answer of record `number`."""
+        attempt_id = f"attempt-{len(self.attempts)}"
+        headers = {"Content-Type": "application/json", "Location": f"/v1/leads/record-{number}"}
+        if replayed:
+            headers["Idempotent-Replayed"] = "true"
+        got = answer(201, {**headers, "X-Correlation-Id": attempt_id}, _body(number).encode())
+        return Attempt(
+            attempt_id=attempt_id,
+            tenant=tenant,
+            key=key,
+            operation=LEADS,
+            scenario="fresh",
+            body_hash=lead_hash(name),
+            intended_start_ms=1000.0,
+            start_ms=1001.0,
+            end_ms=1031.0,
+            outcome=Outcome.OK,
+            status=got.status,
+            response_hash=got.response_hash,
+            response_body=got.response_body,
+            headers=got.headers,
+            replayed=got.replayed,
+            correlation_id=got.correlation_id,
+        )
+
+    def replay(self, tenant: str, key: str | None, name: str, number: int) -> Attempt:
+        """A replay of record `number`'s first answer; also returned."""
+        self.attempts.append(self.attempt(tenant, key, name, number, replayed=True))
+        return self.attempts[-1]
+
+    def answered(self, tenant: str, key: str | None, name: str, status: int) -> None:
+        """An answer without a lead."""
+        base = self.attempt(tenant, key, name, 0)
+        got = answer(status, {"Content-Type": "application/problem+json"}, b"{}")
+        self.attempts.append(
+            replace(
+                base, status=status, response_hash=got.response_hash, response_body=None, headers=got.headers
+            )
+        )
+
+    def unseen(self, tenant: str, key: str | None, name: str, outcome: Outcome = Outcome.UNKNOWN) -> None:
+        """An attempt whose answer nobody saw."""
+        base = self.attempt(tenant, key, name, 0)
+        self.attempts.append(
+            replace(base, outcome=outcome, status=None, response_hash=None, response_body=None, headers=())
+        )
+
+    def read(self, tenant: str, number: int, status: int, body: str | None) -> None:
+        """`tenant` asks for record `number`."""
+        base = self.attempt(tenant, None, "x", number)
+        self.attempts.append(
+            replace(
+                base,
+                operation=LEADS_READ,
+                body_hash=f"record-{number}",
+                status=status,
+                response_body=body,
+                headers=(),
+            )
+        )
+
+    def store(self, tenant: str, key: str, name: str, ids: tuple[str, str]) -> None:
+        number = ids[0].removeprefix("record-")
+        headers = {"content-type": "application/json", "location": f"/v1/leads/{ids[0]}"}
+        pk = f"{tenant}#{key}"
+        self.receipts[pk] = StoredReceipt(
+            pk=pk,
+            tenant_id=tenant,
+            completed=True,
+            record_id=ids[0],
+            event_id=ids[1],
+            status=201,
+            headers=tuple(headers.items()),
+            body=_body(int(number)),
+            document=document(name, ids[0]),
+            lead_hash=lead_hash(name),
+        )
+
+    def record(self, tenant: str, name: str, ids: tuple[str, str]) -> None:
+        pk = f"{tenant}#{ids[0]}"
+        self.records[pk] = StoredRecord(pk, tenant, ids[0], ids[1], document(name, ids[0]), lead_hash(name))
+
+    def publish(self, tenant: str, name: str, ids: tuple[str, str]) -> None:
+        self.events.append(
+            AuditEvent(
+                queue_tenant=tenant,
+                event_id=ids[1],
+                subject=ids[0],
+                source=f"/onceward/local/{tenant}",
+                tenant_attribute=tenant,
+                event_attribute=ids[1],
+                data_hash=document_hash(document(name, ids[0])),
+                lead_hash=lead_hash(name),
+            )
+        )
+
+    def verdict(self, *, events: bool = True) -> Verdict:
+        answers = Answers()
+        for attempt in self.attempts:
+            answers.hear(attempt)
+        return check(
+            answers,
+            self.receipts.values(),
+            self.records.values(),
+            self.events if events else None,
+            self.planned,
+        )
+
+    def broken(self) -> dict[Kind, list[tuple[str, str]]]:
+        """Each kind of violation, with its (tenant, key) pairs."""
+        found: dict[Kind, list[tuple[str, str]]] = {}
+        for one in self.verdict().violations:
+            found.setdefault(one.kind, []).append((one.tenant, one.key))
+        return found
+
+
+def document(name: str, record_id: str) -> str:
+    return json.dumps({"id": record_id, "lead": lead(name), "score": {"score": 10}})
+
+
+def _body(number: int) -> str:
+    return json.dumps({"id": f"record-{number}", "score": {"score": 10}})
+
+
+def good() -> Story:
+    """Two tenants with one key in common, a request without a key, a reuse, a drop, and reads."""
+    story = Story()
+    story.accept("acme", "k1", "one", 1)
+    story.replay("acme", "k1", "one", 1)
+    story.replay("acme", "k1", "one", 1)
+    story.answered("acme", "k1", "another", 422)
+    story.accept("beta", "k1", "one", 2)
+    story.accept("acme", None, "bare", 3)
+    story.replay("acme", None, "bare", 3)
+    # Dropped, accepted all the same: the retry that was seen is a replay.
+    story.accept("acme", "k4", "four", 4)
+    first = story.attempts.pop()
+    story.unseen("acme", "k4", "four")
+    story.attempts.append(replace(first, replayed=True))
+    # Dropped, and never accepted.
+    story.unseen("beta", "k5", "five")
+    story.read("acme", 1, 200, document("one", "record-1"))
+    story.read("beta", 1, 404, None)
+    return story

@@ -1,0 +1,152 @@
+"""The plan: as many requests and keys as asked for, every scenario, reproducible, dealt without loss."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+
+from loadtest.answers import derived_key
+from loadtest.leads import lead_hash
+from loadtest.plan import PlannedRequest, Scenario, Step, plan
+from loadtest.run import RunSettings
+
+SETTINGS = RunSettings(
+    run_id="abc123",
+    stage="local",
+    seed=7,
+    requests=6000,
+    keys=200,
+    tenants=("storm-a", "storm-b", "storm-c"),
+    rate=120.0,
+    burst=8,
+    users=8,
+)
+SMALL = replace(SETTINGS, requests=300, keys=20)
+WIDE = replace(SETTINGS, requests=20_000, keys=900, burst=64, tenants=("a1", "b1", "c1", "d1"))
+
+
+def _key(settings: RunSettings, request: PlannedRequest) -> str:
+    return request.key or derived_key(lead_hash(settings, request.subject, request.variant))
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, SMALL, WIDE])
+def test_it_has_exactly_the_requests_and_the_keys_asked_for(settings: RunSettings) -> None:
+    requests = list(plan(settings).requests())
+    assert len(requests) == settings.requests
+    assert len({_key(settings, one) for one in requests}) == settings.keys
+
+
+@pytest.mark.parametrize("settings", [SETTINGS, SMALL, WIDE])
+def test_every_scenario_and_every_tenant_has_its_part(settings: RunSettings) -> None:
+    made = plan(settings)
+    assert {step.scenario for step in (*made.warm_up, *made.steps)} == set(Scenario)
+    assert {one.tenant for one in made.requests()} == set(settings.tenants)
+
+
+def test_every_key_of_the_run_starts_with_its_id() -> None:
+    keys = [one.key for one in plan(SETTINGS).requests() if one.key]
+    assert keys
+    assert all(key.startswith("storm-abc123-") for key in keys)
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_seed_another() -> None:
+    assert plan(SETTINGS) == plan(SETTINGS)
+    assert plan(SETTINGS) != plan(replace(SETTINGS, seed=8))
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3, 7])
+def test_the_shares_of_the_workers_together_are_the_plan(shares: int) -> None:
+    whole = plan(SETTINGS)
+    dealt = [whole.share(index, shares) for index in range(shares)]
+    assert Counter(step for share in dealt for step in share.steps) == Counter(whole.steps)
+    assert Counter(step for share in dealt for step in share.warm_up) == Counter(whole.warm_up)
+
+
+def test_a_duplicate_storm_sends_one_key_from_many_clients_at_once() -> None:
+    bursts = [one for one in _steps(Scenario.DUPLICATE) if one.together]
+    assert max(len(one.requests) for one in bursts) == SETTINGS.burst
+    assert all(len(set(one.requests)) == 1 for one in bursts)
+    keys = Counter(one.requests[0].key for one in _steps(Scenario.DUPLICATE))
+    assert len(keys) > SETTINGS.keys / 3, "duplicates are what most keys are for"
+
+
+def test_a_retry_storm_hangs_up_before_it_retries_with_the_same_key() -> None:
+    steps = _steps(Scenario.RETRY)
+    assert steps
+    for step in steps:
+        *dropped, last = step.requests
+        assert not step.together
+        assert dropped
+        assert all(one.drop_after_ms is not None for one in dropped)
+        assert last.drop_after_ms is None
+        assert len({(one.tenant, one.key, one.subject, one.variant) for one in step.requests}) == 1
+
+
+def test_a_collision_sends_one_key_and_one_body_under_every_tenant_at_once() -> None:
+    steps = _steps(Scenario.CROSS_TENANT)
+    assert steps
+    for step in steps:
+        assert step.together
+        assert [one.tenant for one in step.requests] == list(SETTINGS.tenants)
+        assert len({(one.key, one.subject, one.variant) for one in step.requests}) == 1
+
+
+def test_a_reuse_races_two_bodies_for_one_key_and_comes_back_with_a_third() -> None:
+    variants: defaultdict[str | None, set[int]] = defaultdict(set)
+    races = [one for one in _steps(Scenario.REUSE) if one.together]
+    assert races
+    assert all({request.variant for request in one.requests} == {0, 1} for one in races)
+    for step in _steps(Scenario.REUSE):
+        for request in step.requests:
+            variants[request.key].add(request.variant)
+    assert set(map(frozenset, variants.values())) == {frozenset({0, 1, 2})}
+
+
+def test_fresh_traffic_uses_each_key_once_and_sometimes_none() -> None:
+    requests = [one for step in _steps(Scenario.FRESH) for one in step.requests]
+    assert len({one.subject for one in requests}) == len(requests)
+    assert 0 < sum(one.key is None for one in requests) < len(requests)
+
+
+def test_starts_are_in_order_and_their_mean_rate_is_the_one_asked_for() -> None:
+    steps = plan(SETTINGS).steps
+    assert [one.at_ms for one in steps] == sorted(one.at_ms for one in steps)
+    sent = sum(len(one.requests) for one in steps)
+    assert sent / (steps[-1].at_ms / 1000) == pytest.approx(SETTINGS.rate, rel=0.15)
+
+
+def test_warm_up_sends_one_request_a_tenant_and_then_as_many_at_once_as_the_storm() -> None:
+    *alone, together = plan(SETTINGS).warm_up
+    assert [one.requests[0].tenant for one in alone] == list(SETTINGS.tenants)
+    assert all(len(one.requests) == 1 for one in alone)
+    assert together.together
+    assert len(together.requests) == max(SETTINGS.users, SETTINGS.burst)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"keys": 9}, "keys: 9"),
+        ({"requests": 100}, "requests: 100 is too few for 200 keys"),
+        ({"tenants": ("storm-a",)}, "tenants:"),
+        ({"burst": 1}, "burst: 1"),
+        ({"rate": 0.0}, "rate: 0"),
+        ({"rate": float("nan")}, "rate: nan"),
+    ],
+)
+def test_numbers_that_make_no_storm_are_refused_by_name(changes: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        plan(replace(SETTINGS, **changes))  # type: ignore[arg-type]
+
+
+def test_the_least_that_it_asks_for_is_enough() -> None:
+    with pytest.raises(ValueError, match="give at least") as refused:
+        plan(replace(SETTINGS, requests=1))
+    least = int(str(refused.value).rpartition(" ")[2])
+    assert len(list(plan(replace(SETTINGS, requests=least)).requests())) == least
+
+
+def _steps(scenario: Scenario) -> list[Step]:
+    return [step for step in plan(SETTINGS).steps if step.scenario is scenario]

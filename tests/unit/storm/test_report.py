@@ -1,0 +1,150 @@
+"""The report: right figures, one file that needs nothing else, and the verdict before all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from loadtest import charts
+from loadtest.charts import Series
+from loadtest.history import Outcome
+from loadtest.measures import Seen, measure, percentiles
+from loadtest.report import render
+from tests.unit.storm.stories import Story, good
+from tests.unit.storm.test_plan import SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("latencies", "p50", "p95", "p99"),
+    [
+        ([5.0], 5.0, 5.0, 5.0),
+        ([float(n) for n in range(1, 101)], 50.0, 95.0, 99.0),
+        ([3.0, 1.0, 2.0], 2.0, 3.0, 3.0),
+    ],
+)
+def test_percentiles_are_latencies_that_were_measured(
+    latencies: list[float], p50: float, p95: float, p99: float
+) -> None:
+    got = percentiles(latencies)
+    assert (got.p50, got.p95, got.p99, got.most) == (p50, p95, p99, max(latencies))
+
+
+def test_no_latency_has_no_percentile() -> None:
+    assert percentiles([]).p99 is None
+
+
+def test_latency_counts_from_the_intended_start_and_leaves_dropped_attempts_out() -> None:
+    story = Story()
+    slow = replace(story.attempt("acme", "k", "one", 1), intended_start_ms=0.0, end_ms=5000.0)
+    dropped = replace(slow, outcome=Outcome.UNKNOWN, status=None, end_ms=90.0)
+    measures = measure([slow, dropped])
+    assert measures.latency.most == 5000.0
+    assert measures.scenarios["fresh"].seen == {Seen.NEW: 1, Seen.NONE: 1}
+
+
+def test_answers_are_counted_when_they_came_and_latency_when_it_was_meant() -> None:
+    story = Story()
+    late = replace(story.attempt("acme", "k", "one", 1), intended_start_ms=1000.0, end_ms=4500.0)
+    early = replace(story.attempt("acme", "k", "one", 1), intended_start_ms=1000.0, end_ms=1100.0)
+    buckets = measure([late, early]).buckets
+    assert [sum(one.seen.values()) for one in buckets] == [1, 0, 0, 1]
+    assert [one.latency.most for one in buckets] == [3500.0, None, None, None]
+
+
+def test_what_clients_saw_adds_up() -> None:
+    measures = measure(good().attempts)
+    seen = measures.scenarios["fresh"].seen
+    assert seen == {Seen.NEW: 3, Seen.REPLAY: 4, Seen.CONFLICT: 1, Seen.NONE: 2}
+    assert measures.requests == sum(seen.values()) == sum(measures.requests_per_key.values())
+    assert sum(sum(one.seen.values()) for one in measures.buckets) == measures.requests
+
+
+def test_a_long_run_has_wider_steps_and_no_more_of_them() -> None:
+    story = Story()
+    first = story.attempt("acme", "k", "one", 1)
+    last = replace(first, intended_start_ms=7_200_000.0, end_ms=7_200_030.0)
+    assert len(measure([first, last]).buckets) <= 61
+
+
+class _Page(HTMLParser):
+    """Collects everything on a page that would be fetched, and the ids of nothing else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.fetched += [value or "" for name, value in attrs if name in {"src", "href", "data", "action"}]
+
+
+def _page(story: Story) -> tuple[str, _Page]:
+    html = render(SETTINGS, story.verdict(), measure(story.attempts))
+    page = _Page()
+    page.feed(html)
+    return html, page
+
+
+def test_the_report_is_one_file_that_fetches_nothing() -> None:
+    html, page = _page(good())
+    assert page.fetched == []
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert not re.search(r"url\(|@import|https?://", html)
+
+
+def test_the_verdict_comes_first_and_the_charts_follow() -> None:
+    html, page = _page(good())
+    assert html.index("Passed: no violation") < html.index("Latency over time")
+    assert page.tags.count("svg") == 3
+    for title in ("Latency over time", "Answers over time", "Writes per key", "Scenarios"):
+        assert title in html
+
+
+def test_a_failed_run_says_so_with_the_key() -> None:
+    story = good()
+    del story.records["acme#record-1"]
+    html, _ = _page(story)
+    assert "Failed: 1 violation" in html
+    assert "lost-record" in html
+    assert "<code>k1</code>" in html
+
+
+def test_a_run_without_audit_queues_does_not_claim_its_events() -> None:
+    story = good()
+    html = render(SETTINGS, story.verdict(events=False), measure(story.attempts))
+    assert "events were not checked" in html
+    assert "events were not checked" not in _page(good())[0]
+
+
+def test_what_came_from_outside_is_escaped() -> None:
+    story = good()
+    story.answered("acme", "<script>k</script>", "one", 422)
+    html, page = _page(story)
+    assert "script" not in page.tags
+    assert "&lt;script&gt;k" in html
+
+
+def test_a_run_without_an_attempt_still_has_a_report() -> None:
+    html, page = _page(Story())
+    assert "nothing-accepted" in html
+    assert "svg" not in page.tags
+
+
+@pytest.mark.parametrize("most", [0.0, 0.4, 7.0, 99.0, 12_345.0])
+def test_a_chart_stays_inside_its_frame(most: float) -> None:
+    drawn = charts.lines([0.0, 1.0, 2.0], [Series("a", "#000", [0.0, most, None])], "x", "y")
+    heights = [float(value) for value in re.findall(r'cy="([-0-9.]+)"', drawn)]
+    assert len(heights) == 2
+    assert all(0 <= value <= 280 for value in heights)
+
+
+def test_a_mark_stands_at_the_writes_of_its_key() -> None:
+    drawn = charts.requests_and_writes(
+        [("k1", 50, 1), ("k2", 50, 3), ("k3", 50, 0)], ("#bar", "#one", "#bad")
+    )
+    assert drawn.count("#one") == 1
+    assert drawn.count("#bad") == 2
