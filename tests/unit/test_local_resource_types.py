@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,14 +19,19 @@ if TYPE_CHECKING:
 AWS = [provider for kind, provider in sorted(PROVIDERS.items()) if kind.startswith("aws:")]
 
 
-def properties_of(kind: str) -> set[str]:
-    """The inputs that pulumi-aws's class of the type takes, as they are called on the wire."""
+def class_of(kind: str) -> type:
+    """pulumi-aws's class of the type."""
     _, module, name = kind.split(":")
     package = {"lambda": "lambda_"}.get(module.split("/")[0], module.split("/")[0])
-    resource = getattr(importlib.import_module(f"pulumi_aws.{package}"), name)
+    found: type = getattr(importlib.import_module(f"pulumi_aws.{package}"), name)
+    return found
+
+
+def properties_of(kind: str) -> set[str]:
+    """The inputs that pulumi-aws's class of the type takes, as they are called on the wire."""
     return {
         re.sub(r"_(\w)", lambda letter: letter[1].upper(), parameter)
-        for parameter in inspect.signature(resource._internal_init).parameters
+        for parameter in inspect.signature(class_of(kind)._internal_init).parameters
     }
 
 
@@ -48,6 +54,14 @@ def test_a_type_that_cannot_be_changed_in_place_is_always_replaced(provider: Pro
         assert provider.applied <= fixed | {"statementIdPrefix"}
     else:
         assert provider.applied - fixed
+
+
+def test_every_type_is_made_changed_and_deleted_on_the_local_aws_by_a_test() -> None:
+    tests = Path(__file__).parents[1] / "integration"
+    text = "".join(path.read_text() for path in tests.glob("*local*.py"))
+    classes = [class_of(provider.kind) for provider in AWS]
+    declared = {f"aws.{made.__module__.split('.')[1]}.{made.__name__}(" for made in classes}
+    assert {name for name in declared if name not in text} == set()
 
 
 def test_the_check_above_can_fail() -> None:

@@ -130,7 +130,7 @@ class Policy(Provider):
     """aws.iam.Policy: a policy on its own, to be attached."""
 
     kind: ClassVar = "aws:iam/policy:Policy"
-    identity: ClassVar = Identity(names=("name",), fixed=("path", "description", "policy"))
+    identity: ClassVar = Identity(names=("name",), fixed=("path", "description"))
     applied: ClassVar = frozenset({"name", "path", "description", "policy"})
 
     def create(self, aws: Clients, name: str, inputs: Inputs) -> Made:
@@ -148,6 +148,15 @@ class Policy(Provider):
         if "name" not in inputs:
             return None
         return Made(f"arn:aws:iam::{aws.account}:policy{inputs.get('path', '/')}{inputs['name']}", {})
+
+    def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
+        """CreatePolicyVersion; the version before goes, since AWS keeps five at most."""
+        before = aws.iam.get_policy(PolicyArn=old.id)["Policy"]["DefaultVersionId"]
+        aws.iam.create_policy_version(
+            PolicyArn=old.id, PolicyDocument=json_text(inputs["policy"]), SetAsDefault=True
+        )
+        aws.iam.delete_policy_version(PolicyArn=old.id, VersionId=before)
+        return Made(old.id, old.outputs)
 
     def delete(self, aws: Clients, old: Entry) -> None:
         """DeletePolicy."""

@@ -1,0 +1,107 @@
+"""The local platform stopped, killed and interrupted: nothing stays behind, and it goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import boto3
+import psutil
+import pytest
+
+from ops.local.platform import LocalPlatform
+from ops.local.state import State
+from tests.integration.local_site import site
+from tests.platform_fixture import TENANTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.integration.local_site import Site
+
+__all__ = ["site"]
+
+pytestmark = pytest.mark.platform
+
+
+def test_after_down_and_up_everything_is_as_it_was(site: Site) -> None:
+    first = site.post("alpha")
+    api_url = site.platform.outputs().api_url
+    site.platform.down()
+    assert site.processes() == []
+    assert not site.platform.status().running
+    assert site.up().changes == 0
+    assert site.platform.outputs().api_url == api_url
+    again = site.post("alpha")
+    assert (again.status_code, again.content) == (201, first.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
+def test_down_leaves_no_process_behind_not_even_a_functions(site: Site) -> None:
+    site.post("alpha")
+    assert len(site.processes()) >= 4  # the emulator, the form, and at least two functions' workers
+    site.platform.down()
+    assert site.processes() == []
+    site.platform.down()
+    site.up()
+
+
+def test_an_emulator_that_was_killed_is_made_anew_and_said_so(site: Site) -> None:
+    site.edit("gamma", "name: Gamma", "name: Gamma Renamed")
+    site.up()  # a change since the emulator last saved its state
+    record = json.loads((site.home / "emulator.json").read_text())
+    process = psutil.Process(record["process"]["pid"])
+    process.kill()
+    process.wait(10)
+    summary = site.up()
+    assert any("made anew" in line for line in site.said)
+    assert summary.changes == len(summary.created) > 150
+    assert site.post("alpha").status_code == 201
+
+
+INTERRUPTED = """
+import pathlib, sys
+from ops.local.platform import LocalPlatform
+LocalPlatform(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).up()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "made"), [(signal.SIGKILL, 120), (signal.SIGKILL, 30), (signal.SIGINT, 60)]
+)
+def test_an_interrupted_up_goes_on_where_it_was(tmp_path: Path, number: signal.Signals, made: int) -> None:
+    home, journal = tmp_path / "home", tmp_path / "home" / "state.journal"
+    arguments = [sys.executable, "-c", INTERRUPTED, str(home), str(TENANTS)]
+    platform = LocalPlatform(home, TENANTS)
+    try:
+        with subprocess.Popen(arguments, stderr=subprocess.DEVNULL) as command:
+            while command.poll() is None and _lines(journal) < made:
+                time.sleep(0.002)
+            command.send_signal(number)
+            assert command.wait(timeout=60) != 0
+        known = set(State(home / "state.json").entries)
+        assert len(known) >= made / 3
+        summary = platform.up()
+        assert set(summary.unchanged) == known
+        assert set(summary.created).isdisjoint(known)
+        assert summary.changes == len(summary.created)
+        assert platform.up().changes == 0
+        outputs = platform.outputs()
+        mappings = boto3.client(
+            "lambda",
+            endpoint_url=outputs.endpoint_url,
+            region_name=outputs.region,
+            aws_access_key_id=outputs.access_key_id,
+            aws_secret_access_key=outputs.secret_access_key,
+        ).list_event_source_mappings()["EventSourceMappings"]
+        assert len(mappings) == 2, "a mapping made twice would hand everything over twice"
+    finally:
+        platform.down()
+
+
+def _lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
