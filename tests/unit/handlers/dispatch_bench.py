@@ -163,3 +163,12 @@ def accepted(number: int, tenant: str = "acme", **changes: Any) -> Receipt:
 def event_ids(events: list[str]) -> list[str]:
     """The ids of published events."""
     return [json.loads(event)["id"] for event in events]
+
+
+def event_id(receipt: Receipt) -> str:
+    assert receipt.outbox is not None
+    return receipt.outbox.event_id
+
+
+def emf(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines() if '"_aws"' in line]

@@ -14,9 +14,9 @@ from handlers import authorizer, dispatch, read
 from handlers.adapters.receipt_item import to_item
 from handlers.settings import MissingSettingError
 from tests.stream_events import inserted, stream_batch
+from tests.unit.handlers.authorizer_desk import CREATE, key_item, permits, request_event
 from tests.unit.handlers.dispatch_bench import accepted
-from tests.unit.handlers.test_authorizer import CREATE, key_item, permits, request_event
-from tests.unit.handlers.test_read import get_event, key
+from tests.unit.handlers.read_world import get_event, key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
