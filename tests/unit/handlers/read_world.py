@@ -18,6 +18,7 @@ from tests.builders import HOUR_MS, NOW_MS, authorizer_context
 
 if TYPE_CHECKING:
     from handlers.domain.receipt import Receipt
+
 ORIGIN = "https://www.acme.example"
 _LOGGERS = itertools.count()
 
