@@ -77,14 +77,8 @@ def test_policies_to_be_attached(stack: Stack) -> None:
         aws.iam.RolePolicyAttachment("attachment", role=role.name, policy_arn=policy.arn)
 
     assert names(stack.through(program).updated) == {"policy"}
-    assert (
-        len(
-            stack.aws.iam.list_policy_versions(PolicyArn=f"arn:aws:iam::{stack.aws.account}:policy/s-policy")[
-                "Versions"
-            ]
-        )
-        == 1
-    )
+    arn = f"arn:aws:iam::{stack.aws.account}:policy/s-policy"
+    assert len(stack.aws.iam.list_policy_versions(PolicyArn=arn)["Versions"]) == 1
     [attached] = stack.aws.iam.list_attached_role_policies(RoleName="s-attached")["AttachedPolicies"]
     assert attached["PolicyName"] == "s-policy"
 

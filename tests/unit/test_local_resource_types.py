@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ops.local.resources.base import Provider, json_text, physical_name
+from ops.local.resources.base import NOT_APPLIED_ANYWHERE, Provider, json_text, physical_name
 from ops.local.resources.registry import PROVIDERS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def properties_of(kind: str) -> set[str]:
     """The inputs that pulumi-aws's class of the type takes, as they are called on the wire."""
     return {
         re.sub(r"_(\w)", lambda letter: letter[1].upper(), parameter)
-        for parameter in inspect.signature(class_of(kind)._internal_init).parameters
+        for parameter in inspect.signature(vars(class_of(kind))["_internal_init"]).parameters
     }
 
 
@@ -62,6 +62,18 @@ def test_every_type_is_made_changed_and_deleted_on_the_local_aws_by_a_test() -> 
     classes = [class_of(provider.kind) for provider in AWS]
     declared = {f"aws.{made.__module__.split('.')[1]}.{made.__name__}(" for made in classes}
     assert {name for name in declared if name not in text} == set()
+
+
+def test_the_page_of_what_is_not_proved_lists_every_property_that_is_not_applied() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "not-proved-locally.md").read_text()
+    section = page.partition("## The local platform")[2]
+    rows = [
+        ("every type", NOT_APPLIED_ANYWHERE),
+        *((f"`{p.kind}`", p.not_applied) for p in PROVIDERS.values()),
+    ]
+    expected = {f"| {kind} | `{name}` | {why} |" for kind, table in rows for name, why in table.items()}
+    table = section.partition("| type | property | why |")[2]
+    assert {line for line in table.splitlines() if line.startswith("| ") and "`" in line} == expected
 
 
 def test_the_check_above_can_fail() -> None:
