@@ -217,8 +217,8 @@ def _detail(error: OncewardError | None) -> str:
         return f"{error}; try again in {error.retry_after_seconds} s"
     if isinstance(error, Unavailable | Refused):
         # Which service and why is for the log: the caller can do nothing with it.
-        return "the request may or may not have been accepted; send it again with the same key"
-    return "the request failed on our side; send it again with the same key"
+        return "a service that we depend on did not answer; send the request again (with its key, if it has one)"
+    return "the request failed on our side; send it again (with its key, if it has one)"
 
 
 def _retry_after(error: OncewardError | None) -> int | None:
