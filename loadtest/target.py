@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LOCAL_STAGE = "local"
 # What `make up` writes for everyone who wants to talk to the local platform (DESIGN section 6).
 LOCAL_OUTPUTS = "local.json"
+# What the sample tenants call the key of their own servers, which may do everything.
+_PREFERRED_KEY = "server"
 # `pulumi stack output` reads the stack's state from its backend; longer than this is a backend that hangs.
 _PULUMI_SECONDS = 120
 
@@ -34,7 +36,8 @@ class TargetTenant:
 
     Attributes:
         tenant_id: its id.
-        api_key: the value of its first key. Never shown: not even in a repr.
+        api_key: the value of its key `server`, or of the first by name when it has none of that name
+            (outputs come in no order, and a publishable key may not read). Never shown, not even in a repr.
         topic_arn: its topic.
         audit_queue_url: the queue that hears everything on the topic; None where the stage has no audit.
         synthetic: made for storms.
@@ -183,7 +186,7 @@ def _usable(values: Mapping[str, Any]) -> bool:
 def _tenant(name: str, values: Mapping[str, Any]) -> TargetTenant:
     return TargetTenant(
         tenant_id=name,
-        api_key=next(iter(values["keys"].values())),
+        api_key=values["keys"].get(_PREFERRED_KEY) or values["keys"][min(values["keys"])],
         topic_arn=values["topicArn"],
         audit_queue_url=values.get("auditQueueUrl") or None,
         synthetic=bool(values.get("synthetic", False)),

@@ -101,6 +101,19 @@ def test_without_pulumi_a_deployed_stage_cannot_be_found(
         from_pulumi("dev", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("keys", "chosen"),
+    [
+        ({"web": "w", "server": "s"}, "s"),
+        ({"server": "s", "web": "w"}, "s"),
+        ({"z": "last", "b": "first"}, "first"),
+    ],
+)
+def test_a_server_key_is_used_before_a_publishable_one(keys: dict[str, str], chosen: str) -> None:
+    target = parse(_outputs("dev", a1=_tenant(synthetic=True, keys=keys)))
+    assert target.tenants["a1"].api_key == chosen
+
+
 def test_every_synthetic_tenant_is_stormed_unless_others_are_asked_for() -> None:
     target = parse(
         _outputs("dev", b1=_tenant(synthetic=True), a1=_tenant(synthetic=True), c1=_tenant(synthetic=False))

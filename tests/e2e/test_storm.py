@@ -1,0 +1,104 @@
+"""A short storm on the local AWS, from the command line to the verdict; and a second look at it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ops.cli import app
+
+if TYPE_CHECKING:
+    from tests.platform_fixture import RunningPlatform
+
+pytestmark = pytest.mark.platform
+
+TENANTS = ("alpha", "beta", "gamma")
+REQUESTS, KEYS = 400, 24
+
+
+@pytest.fixture(scope="module")
+def storm(platform: RunningPlatform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """One storm: the JSON that `onceward storm` printed."""
+    chosen = [word for tenant in TENANTS for word in ("--tenants", tenant)]
+    sizes = ["--requests", str(REQUESTS), "--keys", str(KEYS), "--rate", "60", "--seed", "5"]
+    run_dir = tmp_path_factory.mktemp("runs") / "run"
+    done = _onceward("storm", *chosen, *sizes, "--run-dir", str(run_dir), platform=platform)
+    assert done.exit_code == 0, done.output
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
+
+
+def _onceward(*arguments: str, platform: RunningPlatform) -> Any:
+    return CliRunner().invoke(app, [*arguments, "--home", str(platform.home), "--json"])
+
+
+def test_a_short_storm_passes_and_its_figures_are_right(storm: dict[str, Any]) -> None:
+    counts = storm["counts"]
+    assert storm["passed"]
+    assert storm["violations"] == 0
+    assert storm["eventsChecked"]
+    assert (counts["requests"], counts["keys"]) == (REQUESTS, KEYS)
+    assert counts["writes"] == counts["records"] == counts["events"] == counts["tenant_keys"] > KEYS
+    assert counts["server_errors"] == counts["throttled"] == counts["rejected"] == 0
+    answered = counts["created"] + counts["replays"] + counts["conflicts"] + counts["unknown"]
+    assert answered == REQUESTS
+    assert min(counts["replays"], counts["conflicts"], counts["unknown"], counts["reads"]) > 0
+    assert storm["writesPerKey"] == {"1": counts["writes"]}
+
+
+def test_a_run_can_be_judged_again_and_a_loss_since_then_is_found(
+    storm: dict[str, Any], platform: RunningPlatform
+) -> None:
+    again = _onceward("verify", "--history", storm["directory"], platform=platform)
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["counts"] == storm["counts"]
+
+    table = platform.outputs.tables["records"]
+    dynamodb = platform.client("dynamodb")
+    mark = {":mark": {"S": f"storm-{storm['runId']}-"}}
+    where = "contains(document, :mark)"
+    item = dynamodb.scan(TableName=table, FilterExpression=where, ExpressionAttributeValues=mark)["Items"][0]
+    dynamodb.delete_item(TableName=table, Key={"pk": item["pk"]})
+    found = _onceward("verify", "--history", storm["directory"], "--settle-seconds", "1", platform=platform)
+    dynamodb.put_item(TableName=table, Item=item)
+    assert found.exit_code == 1
+    verdict = json.loads(found.stdout)
+    assert list(verdict["byKind"]) == ["lost-record"]
+    assert item["recordId"]["S"] in verdict["examples"][0]["detail"]
+    assert verdict["examples"][0]["key"]
+    assert "Failed: 1 violation" in Path(storm["report"]).read_text()
+    assert _onceward("verify", "--history", storm["directory"], platform=platform).exit_code == 0
+
+
+def test_the_report_is_written_beside_the_history(storm: dict[str, Any]) -> None:
+    report = Path(storm["report"]).read_text()
+    assert "Passed: no violation" in report
+    assert report.count("<svg") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--tenants", "nobody"], "nobody"),
+        (["--tenants", "closed"], "closed"),
+        (["--tenants", "alpha"], "at least two"),
+        (["--keys", "3"], "keys: 3"),
+        (["--stage", "No Such"], "No Such"),
+    ],
+)
+def test_a_storm_that_cannot_be_sent_is_a_usage_error(
+    platform: RunningPlatform, arguments: list[str], said: str
+) -> None:
+    done = _onceward("storm", *arguments, platform=platform)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_a_directory_that_is_no_run_is_a_usage_error(platform: RunningPlatform, tmp_path: Path) -> None:
+    done = _onceward("verify", "--history", str(tmp_path), platform=platform)
+    assert done.exit_code == 2
+    assert "run.json" in done.output
