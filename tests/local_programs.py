@@ -121,7 +121,7 @@ class Engine:
             program,
             {KIND: self.things},
         )
-        aws = Clients(Endpoint(1, "AKIAIOSFODNN7EXAMPLE", "never used"), "us-east-1")
+        aws = Clients(Endpoint(1, "never used", "never used"), "us-east-1")
         return run(inputs, self.state, aws, report)
 
 
