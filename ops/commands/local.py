@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -79,6 +80,27 @@ def status(home: Home = _HOME, as_json: AsJson = False) -> None:
         typer.echo("Down.")
     if not now.running:
         raise typer.Exit(1)
+
+
+@app.command()
+def env(
+    tenant: Annotated[str, typer.Argument(help="A tenant's id.")],
+    key: Annotated[str, typer.Argument(help="The name of one of its keys.")] = "server",
+    home: Home = _HOME,
+) -> None:
+    """Print shell lines that set ONCEWARD_URL and ONCEWARD_KEY, for `eval`.
+
+    Example: eval "$(onceward local env acme)"
+    """
+    with _errors_told():
+        outputs = LocalPlatform(home).outputs()
+    known = outputs.tenants.get(tenant)
+    if known is None or key not in known.keys:
+        there = ", ".join(f"{name}: {'/'.join(each.keys)}" for name, each in sorted(outputs.tenants.items()))
+        typer.echo(f"There is no key {key!r} of a tenant {tenant!r}. There are {there}.", err=True)
+        raise typer.Exit(2)
+    typer.echo(f"export ONCEWARD_URL={shlex.quote(outputs.api_url)}")
+    typer.echo(f"export ONCEWARD_KEY={shlex.quote(known.keys[key])}")
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 from typer.testing import CliRunner
@@ -52,3 +53,34 @@ def test_a_preview_makes_nothing_and_counts_what_it_would_make(tmp_path: Path) -
 
 def test_an_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
     assert RUN.invoke(app, ["up", "--nonsense"]).exit_code == 2
+
+
+def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_what_is_not(
+    tmp_path: Path,
+) -> None:
+    tenant = {
+        "keys": {"server": "it's secret"},
+        "topicArn": "arn",
+        "auditQueueUrl": None,
+        "tier": "pro",
+        "status": "active",
+        "synthetic": False,
+    }
+    document = {
+        **{
+            "apiUrl": "http://127.0.0.1:1/local",
+            "endpointUrl": "e",
+            "accessKeyId": "a",
+            "secretAccessKey": "s",
+        },
+        **{"region": "r", "stage": "local", "tables": {}, "functions": {}, "tenants": {"acme": tenant}},
+    }
+    (tmp_path / "local.json").write_text(json.dumps(document))
+    told = RUN.invoke(app, ["env", "acme", "--home", str(tmp_path)])
+    assert shlex.split(told.stdout) == [
+        *("export", "ONCEWARD_URL=http://127.0.0.1:1/local", "export", "ONCEWARD_KEY=it's secret")
+    ]
+    for wrong in (["acme", "web"], ["nobody"]):
+        refused = RUN.invoke(app, ["env", *wrong, "--home", str(tmp_path)])
+        assert refused.exit_code == 2
+        assert "acme: server" in refused.stderr
