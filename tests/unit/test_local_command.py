@@ -67,13 +67,15 @@ def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_wh
         "synthetic": False,
     }
     document = {
-        **{
-            "apiUrl": "http://127.0.0.1:1/local",
-            "endpointUrl": "e",
-            "accessKeyId": "a",
-            "secretAccessKey": "s",
-        },
-        **{"region": "r", "stage": "local", "tables": {}, "functions": {}, "tenants": {"acme": tenant}},
+        "apiUrl": "http://127.0.0.1:1/local",
+        "endpointUrl": "e",
+        "accessKeyId": "a",
+        "secretAccessKey": "s",
+        "region": "r",
+        "stage": "local",
+        "tables": {},
+        "functions": {},
+        "tenants": {"acme": tenant},
     }
     (tmp_path / "local.json").write_text(json.dumps(document))
     told = RUN.invoke(app, ["env", "acme", "--home", str(tmp_path)])
