@@ -21,8 +21,11 @@ LOOPBACK = "127.0.0.1"
 HEALTHY_SECONDS = 30.0
 """How long the emulator may take to answer its first health check: 0.3 s when nothing is to be loaded."""
 
+FREED_SECONDS = 2.0
+"""How long a port may be held after its process was seen to be gone; milliseconds on an idle machine."""
+
 POLL_SECONDS = 0.05
-"""Between two health checks."""
+"""Between two looks at something that is awaited."""
 
 HEALTH_PATH = "/_ministack/health"
 
@@ -103,7 +106,7 @@ class Emulator:
             _wait_until_healthy(known, self._identity(), self._home / "emulator.log")
             return known
         endpoint = known or Endpoint(free_port(), *new_credentials())
-        if port_taken(endpoint.port):
+        if not _freed(endpoint.port):
             raise LocalPlatformError(
                 f"port {endpoint.port}, which this platform's addresses contain, is taken: end the process "
                 "that has it, or start afresh on another port with `onceward local up --fresh`"
@@ -165,6 +168,16 @@ class Emulator:
             "LAMBDA_EXECUTOR": "local",
             "LOG_LEVEL": "WARNING",  # at INFO it prints the bodies of SNS messages
         }
+
+
+def _freed(port: int) -> bool:
+    """Whether the port is free, or soon is: the threads of a killed process let go a moment later."""
+    deadline = time.monotonic() + FREED_SECONDS
+    while port_taken(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
 
 
 def _wait_until_healthy(endpoint: Endpoint, identity: ProcessId | None, log: Path) -> None:
