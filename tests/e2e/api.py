@@ -15,8 +15,8 @@ from tests.builders import LEAD
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# Cold workers and a busy machine; nothing here should ever need it.
-_TIMEOUT_SECONDS = 30.0
+# 64 callers at once start up to 64 cold workers on two cores, which then start one after the other.
+_TIMEOUT_SECONDS = 120.0
 _POLL_SECONDS = 0.05
 
 PROBLEM = "application/problem+json"
@@ -36,7 +36,7 @@ class Api:
         *,
         idempotency_key: str | None = None,
         raw: bytes | None = None,
-        headers: Mapping[str, str] | list[tuple[str, str]] | None = None,
+        headers: dict[str, str] | list[tuple[str, str]] | None = None,
         path: str = "/v1/leads",
     ) -> httpx.Response:
         """POST a lead (or `raw` bytes)."""
@@ -44,7 +44,7 @@ class Api:
         gathered = [("content-type", "application/json"), *self._credential()]
         if idempotency_key is not None:
             gathered.append(("Idempotency-Key", idempotency_key))
-        for name, value in list(headers.items()) if hasattr(headers, "items") else (headers or []):
+        for name, value in headers.items() if isinstance(headers, dict) else (headers or []):
             gathered = [
                 pair for pair in gathered if pair[0].lower() != name.lower() or name == "Idempotency-Key"
             ]
@@ -63,8 +63,14 @@ class Api:
         return [] if self.key is None else [("x-api-key", self.key)]
 
 
-def assert_problem(response: httpx.Response, status: int, slug: str) -> dict[str, object]:
-    """The answer is problem+json of this status and type; returns it."""
+def assert_problem(
+    response: httpx.Response, status: int, slug: str, *, by_mock: bool = False
+) -> dict[str, object]:
+    """The answer is problem+json of this status and type; returns it.
+
+    `by_mock`: made by a mock integration, whose templates the local AWS does not fill in
+    (docs/not-proved-locally.md), so that its ids say nothing here.
+    """
     assert response.status_code == status, response.text
     assert response.headers["Content-Type"] == PROBLEM
     body: dict[str, object] = response.json()
@@ -72,7 +78,7 @@ def assert_problem(response: httpx.Response, status: int, slug: str) -> dict[str
     assert body["status"] == status
     assert body["title"]
     assert body["detail"]
-    assert body["correlationId"] == response.headers["X-Correlation-Id"]
+    assert by_mock or body["correlationId"] == response.headers["X-Correlation-Id"]
     return body
 
 
