@@ -217,7 +217,9 @@ def _detail(error: OncewardError | None) -> str:
         return f"{error}; try again in {error.retry_after_seconds} s"
     if isinstance(error, Unavailable | Refused):
         # Which service and why is for the log: the caller can do nothing with it.
-        return "a service that we depend on did not answer; send the request again (with its key, if it has one)"
+        return (
+            "a service that we depend on did not answer; send the request again (with its key, if it has one)"
+        )
     return "the request failed on our side; send it again (with its key, if it has one)"
 
 
