@@ -54,7 +54,7 @@ class Effects:
                     Kind.LOST_EVENT, receipt.pk, f"event {receipt.event_id} never reached the audit queue"
                 )
         for attempt in self._answers.reads:
-            self._check_read(attempt)
+            self._check_read(attempt, recorded)
         self._answers.counts.records = len(recorded)
         self._answers.counts.events = len(published or ())
 
@@ -124,7 +124,7 @@ class Effects:
             )
         return event.event_id
 
-    def _check_read(self, attempt: Attempt) -> None:
+    def _check_read(self, attempt: Attempt, recorded: set[str]) -> None:
         """A tenant reads its own lead, byte for byte, and nobody else's."""
         receipt = self._by_record.get(attempt.body_hash)
         if receipt is None or attempt.status is None or attempt.status >= 500:
@@ -135,6 +135,8 @@ class Effects:
                     f"{attempt.tenant} asked for lead {attempt.body_hash} and was answered {attempt.status}"
                 )
                 self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
+        elif attempt.body_hash not in recorded:
+            return  # said once already: there is no such record
         elif attempt.status != 200:
             detail = f"its tenant reads lead {attempt.body_hash} and is answered {attempt.status}"
             self._broken(Kind.LOST_RECORD, receipt.pk, detail)
