@@ -9,77 +9,15 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
-from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING
+
+from loadtest.schedule import Plan, PlannedRequest, Scenario, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from loadtest.run import RunSettings
-
-
-class Scenario(Enum):
-    """What a step of the storm imitates."""
-
-    WARM_UP = "warm-up"  # before the clock starts: the storm is not about cold starts
-    FRESH = "fresh"  # ordinary traffic: a key that is used once, or no key at all
-    DUPLICATE = "duplicate"  # many clients, one key, at the same moment; and late single duplicates
-    RETRY = "retry"  # the client drops the connection after sending, then retries with the same key
-    CROSS_TENANT = "cross-tenant"  # the same key, and the same body, under every tenant at once
-    REUSE = "reuse"  # the key again with another body: a 422 for whoever comes second
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
-    """One request to be sent.
-
-    Attributes:
-        tenant: whose API key it uses.
-        key: its `Idempotency-Key`; None for a request whose body is its key.
-        subject, variant: which lead it sends (`loadtest.leads.lead`).
-        drop_after_ms: None to wait for the answer; else the client closes the connection so many
-            milliseconds after it sent the request, and never sees the answer.
-    """
-
-    tenant: str
-    key: str | None
-    subject: int
-    variant: int = 0
-    drop_after_ms: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Requests that belong together.
-
-    Attributes:
-        at_ms: the intended start, in ms after the storm's clock started.
-        together: all at the same moment, each on its own connection; else one after the other.
-    """
-
-    at_ms: float
-    scenario: Scenario
-    requests: tuple[PlannedRequest, ...]
-    together: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run sends: `warm_up` before its clock starts, then `steps` in the order of their start."""
-
-    warm_up: tuple[Step, ...]
-    steps: tuple[Step, ...]
-
-    def share(self, index: int, shares: int) -> Plan:
-        """The part of one worker: every `shares`-th step. The shares together are the plan."""
-        return Plan(self.warm_up[index::shares], self.steps[index::shares])
-
-    def requests(self) -> Iterator[PlannedRequest]:
-        """Every request, warm-up included."""
-        for step in (*self.warm_up, *self.steps):
-            yield from step.requests
 
 
 # How the keys are dealt. Duplicates get the most, since they are what the platform is for; the others get

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from locust.contrib.fasthttp import ResponseContextManager
 
     from loadtest.history import Answer
-    from loadtest.plan import PlannedRequest, Scenario, Step
+    from loadtest.schedule import PlannedRequest, Scenario, Step
     from loadtest.worker import StormWorker
 
 # The longest that API Gateway waits for a function is 29 s; an answer later than this will not come.

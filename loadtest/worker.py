@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from loadtest.history import Answer
-    from loadtest.plan import PlannedRequest, Scenario, Step
     from loadtest.run import RunDirectory
+    from loadtest.schedule import PlannedRequest, Scenario, Step
     from loadtest.target import TargetTenant
 
 # From the last warm-up request to the clock's zero: time for every user to be there for the first step.

@@ -9,8 +9,8 @@ import pytest
 
 from loadtest.history import HistoryWriter, Outcome, answer, hash_of, read
 from loadtest.leads import lead
-from loadtest.plan import PlannedRequest, Scenario
 from loadtest.run import RunDirectory
+from loadtest.schedule import PlannedRequest, Scenario
 from loadtest.target import TargetTenant
 from loadtest.worker import StormWorker
 from tests.unit.storm.stories import good

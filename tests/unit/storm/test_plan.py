@@ -9,8 +9,9 @@ import pytest
 
 from loadtest.answers import derived_key
 from loadtest.leads import lead_hash
-from loadtest.plan import PlannedRequest, Scenario, Step, plan
+from loadtest.plan import plan
 from loadtest.run import RunSettings
+from loadtest.schedule import PlannedRequest, Scenario, Step
 
 SETTINGS = RunSettings(
     run_id="abc123",
