@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from loadtest.measures import Measures
     from loadtest.run import RunDirectory, RunSettings
     from loadtest.target import Target
     from loadtest.verdict import Verdict
@@ -46,44 +48,50 @@ def send(directory: RunDirectory, settings: RunSettings, home: Path, *, quiet: b
         storm.run(directory, settings, home, lambda sent: progress(sent, settings.requests))
 
 
-def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, quiet: bool) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A run's verdict and figures."""
+
+    verdict: Verdict
+    measures: Measures
+
+
+def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, quiet: bool) -> Judged:
     """Wait, read, check, and write `verdict.json` and `report.html`. Raises what `verify` raises."""
     with _progress("Settle", quiet=quiet) as progress:
         verdict = verify(directory, target, patience_seconds, progress)
-    write_report(directory, verdict)
-    return verdict
-
-
-def write_report(directory: RunDirectory, verdict: Verdict) -> None:
-    """Write `report.html` of a judged run."""
     measures = measure(history.read(directory.path))
     directory.report.write_text(report.render(directory.settings(), verdict, measures), encoding="utf-8")
+    return Judged(verdict, measures)
 
 
-def tell(directory: RunDirectory, verdict: Verdict, *, as_json: bool) -> None:
+def tell(directory: RunDirectory, judged: Judged, *, as_json: bool) -> None:
     """Print the verdict and end the command with exit code 1 when a promise was broken."""
+    verdict, measures = judged.verdict, judged.measures
     if as_json:
         settings = directory.settings()
         print_json(
             {
                 "runId": settings.run_id,
                 "seed": settings.seed,
+                "seconds": round(measures.seconds, 1),
+                "latencyMs": asdict(measures.latency),
                 **json.loads(directory.verdict.read_text(encoding="utf-8")),
                 "directory": str(directory.path),
                 "report": str(directory.report),
             }
         )
     else:
-        _print_verdict(directory, verdict)
+        _print_verdict(directory, verdict, measures)
     if not verdict.passed:
         raise typer.Exit(1)
 
 
-def _print_verdict(directory: RunDirectory, verdict: Verdict) -> None:
+def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures) -> None:
     counts = verdict.counts
     rows = [
-        ("requests", counts.requests, f"{counts.keys:,} keys, {counts.tenant_keys:,} with their tenants"),
-        ("keys", counts.keys, ""),
+        ("requests", counts.requests, f"in {measures.seconds:.0f} s, {_latency(measures)}"),
+        ("keys", counts.keys, f"{counts.tenant_keys:,} with their tenants"),
         ("writes", counts.writes, f"{counts.records:,} records, {_events(verdict)}"),
         ("replays", counts.replays, "the first answer again"),
         ("conflicts", counts.conflicts, "a key used again for another body"),
@@ -102,6 +110,13 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict) -> None:
     if verdict.total > _MOST_SHOWN:
         typer.echo(f"  ... and {verdict.total - _MOST_SHOWN:,} more: {directory.verdict}")
     typer.echo(f"\n{'PASSED' if verdict.passed else 'FAILED'}. Report: {directory.report}")
+
+
+def _latency(measures: Measures) -> str:
+    latency = measures.latency
+    if latency.p50 is None or latency.p99 is None:
+        return "none answered"
+    return f"p50 {latency.p50:,.0f} ms and p99 {latency.p99:,.0f} ms from the intended start"
 
 
 def _events(verdict: Verdict) -> str:

@@ -112,8 +112,8 @@ def storm(
         )
     with storm_errors_told(), telling():
         storms.send(directory, settings, home, quiet=as_json)
-        verdict = storms.judge(directory, target, settle_seconds, quiet=as_json)
-    storms.tell(directory, verdict, as_json=as_json)
+        judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
+    storms.tell(directory, judged, as_json=as_json)
 
 
 def new_run_id() -> str:

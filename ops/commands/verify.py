@@ -35,7 +35,7 @@ def command(
     try:
         target = reach(stage or directory.settings().stage, home)
         with telling():
-            verdict = storms.judge(directory, target, settle_seconds, quiet=as_json)
+            judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
     except (ValueError, TargetError) as error:
         raise typer.BadParameter(str(error), param_hint="--history") from error
-    storms.tell(directory, verdict, as_json=as_json)
+    storms.tell(directory, judged, as_json=as_json)

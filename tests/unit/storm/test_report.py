@@ -113,6 +113,25 @@ def test_a_failed_run_says_so_with_the_key() -> None:
     assert "<code>k1</code>" in html
 
 
+def test_of_many_violations_the_first_are_shown_and_the_rest_is_folded() -> None:
+    story = good()
+    for number in range(40):
+        story.store("acme", f"lost-{number}", "one", (f"record-{number + 100}", f"event-{number + 100}"))
+    html, page = _page(story)
+    assert page.tags.count("details") == 1
+    assert html.index("lost-0<") < html.index("<details>") < html.index("lost-39<")
+
+
+def test_a_run_of_very_many_keys_still_shows_each_that_is_wrong() -> None:
+    story = good()
+    once = [story.attempt("acme", f"many-{number}", "one", number) for number in range(2000)]
+    never = replace(once[0], key="never-written", status=503, response_body=None)
+    story.attempts += [*once, never]
+    html, _ = _page(story)
+    assert html.count("<g><title>acme ") <= 800
+    assert "acme never-written: 1 requests, 0 writes" in html
+
+
 def test_a_run_without_audit_queues_does_not_claim_its_events() -> None:
     story = good()
     html = render(SETTINGS, story.verdict(events=False), measure(story.attempts))
