@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from loadtest.answers import derived_key
 from loadtest.history import LEADS, Outcome
+from loadtest.schedule import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,10 +72,10 @@ class Measures:
     """Everything that the report draws.
 
     Attributes:
-        began_ms: the first intended start, ms since the epoch; 0 without an attempt.
+        began_ms: the first intended start after the warm-up, ms since the epoch; 0 without an attempt.
         seconds: from then to the last end. width_s: of one bucket.
-        requests: POST attempts. latency: over all that were answered.
-        buckets: over time. scenarios: by name, in the order of their first attempt.
+        requests: POST attempts, warm-up included. latency: over all that were answered after it.
+        buckets: over time, from began_ms on. scenarios: by name, in the order of their first attempt.
         requests_per_key: attempts of each pair of tenant and key, most first.
     """
 
@@ -91,6 +92,7 @@ class Measures:
 def measure(attempts: Iterable[Attempt]) -> Measures:
     """Take the figures. Memory: 8 bytes an answer, and what grows with keys.
 
+    The warm-up is a row of its own and in no chart: it waits for interpreters to start, not for the platform.
     Attempts without an answer count in `seen`, not in a latency: the storm's own drops end when it says so.
     """
     scenarios: defaultdict[str, Row] = defaultdict(Row)
@@ -108,8 +110,9 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         if seen is not Seen.NONE:
             row.latencies.append(attempt.latency_ms)
         per_key[pair] += 1
-        points.append(_Point(attempt.intended_start_ms, attempt.end_ms, seen))
-        last = max(last, attempt.end_ms)
+        if attempt.scenario != Scenario.WARM_UP.value:
+            points.append(_Point(attempt.intended_start_ms, attempt.end_ms, seen))
+            last = max(last, attempt.end_ms)
     first = min((point.intended_ms for point in points), default=0.0)
     seconds = max(0.0, last - first) / 1000
     width = max(1.0, float(-(-seconds // _MOST_BUCKETS)))
@@ -117,7 +120,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         began_ms=first,
         seconds=seconds,
         width_s=width,
-        requests=len(points),
+        requests=per_key.total(),
         latency=_latency(points),
         buckets=tuple(_buckets(points, first, width)),
         scenarios=dict(scenarios),

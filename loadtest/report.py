@@ -111,7 +111,7 @@ def _latency_chart(measures: Measures) -> dict[str, Any]:
     return {
         "title": "Latency over time",
         "note": "From the moment at which the plan wanted a request sent, so that a slow platform cannot "
-        "hide by slowing its clients down.",
+        "hide by slowing its clients down. Without the warm-up.",
         "legend": [(one.name, one.color) for one in series],
         "svg": charts.lines([one.start_s for one in buckets], series, "seconds into the run", "ms"),
     }

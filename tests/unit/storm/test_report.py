@@ -62,6 +62,17 @@ def test_what_clients_saw_adds_up() -> None:
     assert sum(sum(one.seen.values()) for one in measures.buckets) == measures.requests
 
 
+def test_the_warm_up_is_a_row_of_its_own_and_slows_no_chart() -> None:
+    story = Story()
+    fast = story.attempt("acme", "k", "one", 1)
+    cold = replace(fast, scenario="warm-up", intended_start_ms=0.0, end_ms=90_000.0)
+    measures = measure([cold, fast])
+    assert measures.latency.most == fast.latency_ms
+    assert (measures.began_ms, len(measures.buckets)) == (fast.intended_start_ms, 1)
+    assert measures.requests == 2
+    assert list(measures.scenarios["warm-up"].latencies) == [90_000.0]
+
+
 def test_a_long_run_has_wider_steps_and_no_more_of_them() -> None:
     story = Story()
     first = story.attempt("acme", "k", "one", 1)
