@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from loadtest import history, stored, storm
 from loadtest.answers import Answers
@@ -107,6 +113,44 @@ def test_a_stage_that_is_down_fails_every_attempt_and_proves_nothing(tmp_path: P
     storm.run(directory, settings, tmp_path / "home", lambda _: None)
     assert {one.outcome for one in history.read(directory.path)} == {Outcome.FAIL}
     assert Kind.NOTHING_ACCEPTED in {one.kind for one in _judge(directory, platform).violations}
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that only its own file vouches for, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fake stage")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
+    file = tmp_path_factory.mktemp("tls") / "stage.pem"
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    file.write_bytes(private + made.public_bytes(pem))
+    return file
+
+
+def test_a_stage_that_cannot_prove_its_name_is_sent_nothing(tmp_path: Path, certificate: Path) -> None:
+    with serve(certificate=certificate) as platform:
+        directory = _storm(tmp_path, platform, replace(QUICK, rate=2000.0))
+        assert platform.receipts == {}
+    assert {one.outcome for one in history.read(directory.path)} == {Outcome.FAIL}
+
+
+def test_a_storm_over_tls_passes_where_the_certificate_is_trusted(
+    tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with serve(certificate=certificate) as platform:
+        verdict = _judge(_storm(tmp_path, platform), platform)
+    assert verdict.violations == ()
+    assert verdict.counts.unknown > 0
 
 
 def test_a_storm_that_cannot_find_its_target_ends_with_its_reason(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ on the local AWS (tests/e2e).
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 import uuid
 from contextlib import contextmanager
@@ -126,12 +127,17 @@ class FakePlatform:
 
 
 @contextmanager
-def serve(fault: str | None = None) -> Iterator[FakePlatform]:
-    """Run a fake platform on a free loopback port."""
+def serve(fault: str | None = None, certificate: Path | None = None) -> Iterator[FakePlatform]:
+    """Run a fake platform on a free loopback port; over TLS if `certificate` (PEM, with its key) is given."""
     platform = FakePlatform(fault)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(platform))
     server.daemon_threads = True
-    platform.url = f"http://127.0.0.1:{server.server_port}"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        # The handshake happens in the connection's own thread, at its first read.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    platform.url = f"http{'s' if certificate else ''}://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:
@@ -169,7 +175,7 @@ def _handler(platform: FakePlatform) -> type[BaseHTTPRequestHandler]:
         def handle(self) -> None:
             try:
                 super().handle()
-            except (ConnectionError, TimeoutError):
+            except (ConnectionError, TimeoutError, ssl.SSLError):
                 self.close_connection = True  # the client hung up, as some are meant to
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name

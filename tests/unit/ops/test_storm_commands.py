@@ -1,0 +1,170 @@
+"""`onceward storm`, `verify` and `demo`: what they print, refuse and leave behind."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from loadtest.measures import measure
+from loadtest.run import RunDirectory
+from ops import storms
+from ops.cli import app
+from ops.commands import demo
+from ops.local.errors import LocalPlatformError
+from ops.local.summary import UpdateSummary
+from tests.unit.storm.stories import Story, good
+from tests.unit.storm.test_plan import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], story: Story, *, as_json: bool = False
+) -> tuple[int, str]:
+    """The exit code and what `tell` printed of a story."""
+    directory = RunDirectory.create(tmp_path / "run", SMALL)
+    verdict = story.verdict()
+    directory.verdict.write_text(json.dumps(verdict.to_json()))
+    try:
+        storms.tell(directory, storms.Judged(verdict, measure(story.attempts)), as_json=as_json)
+        code = 0
+    except typer.Exit as end:
+        code = end.exit_code
+    return code, capsys.readouterr().out
+
+
+def test_a_passed_run_prints_its_figures_and_where_the_report_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = _told(tmp_path, capsys, good())
+    assert code == 0
+    figures = {line.split()[0]: line.split()[1] for line in out.splitlines() if line.startswith("  ")}
+    expected = {"requests": "10", "keys": "4", "writes": "4", "replays": "4", "conflicts": "1"}
+    assert expected.items() <= figures.items()
+    assert figures["violations"] == "0"
+    assert f"PASSED. Report: {tmp_path / 'run' / 'report.html'}" in out
+
+
+def test_a_failed_run_names_violation_tenant_and_key_and_exits_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story = good()
+    del story.records["acme#record-1"]
+    code, out = _told(tmp_path, capsys, story)
+    assert code == 1
+    assert "VIOLATION lost-record: tenant acme, key k1: no record record-1" in out
+    assert "FAILED." in out
+
+
+def test_of_many_violations_ten_are_printed_and_the_rest_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story = good()
+    for number in range(30):
+        story.answered("acme", f"lost-{number}", "one", 422)
+    code, out = _told(tmp_path, capsys, story)
+    assert code == 1
+    assert out.count("VIOLATION") == 10
+    assert "and 20 more" in out
+
+
+def test_for_a_script_there_is_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = _told(tmp_path, capsys, good(), as_json=True)
+    printed = json.loads(out)
+    assert code == 0
+    assert printed["runId"] == SMALL.run_id
+    assert printed["seed"] == SMALL.seed
+    assert printed["counts"]["writes"] == 4
+    assert printed["latencyMs"]["p50"] == 30.0 + 1.0
+
+
+def test_a_run_without_audit_queues_says_that_events_were_not_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    directory = RunDirectory.create(tmp_path / "run", SMALL)
+    verdict = good().verdict(events=False)
+    storms.tell(directory, storms.Judged(verdict, measure([])), as_json=False)
+    assert "events not checked" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["storm", "--burst", "1"], "burst"),
+        (["storm", "--workers", "-1"], "workers"),
+        (["storm", "--stage", "Dev"], "Dev"),
+        (["verify"], "history"),
+        (["demo", "--requests", "0"], "requests"),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_a_usage_error(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+@pytest.mark.parametrize("command", ["storm", "verify", "demo"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"onceward {command}" in CliRunner().invoke(app, [command, "--help"]).output
+
+
+def test_a_storm_without_a_platform_says_how_to_start_one(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["storm", "--home", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "onceward local up" in " ".join(done.output.split())
+
+
+@dataclass
+class FakePlatform:
+    """In the place of the local platform: remembers what it was asked to do, and fails if told to."""
+
+    broken: bool = False
+    owned: list[bool] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+
+    def __call__(self, home: Path, *, owned: bool, say: object) -> FakePlatform:
+        self.owned.append(owned)
+        return self
+
+    def up(self, *, fresh: bool) -> UpdateSummary:
+        self.done.append("up fresh" if fresh else "up")
+        if self.broken:
+            raise LocalPlatformError("no port is free")
+        return UpdateSummary((), (), (), (), ())
+
+    def down(self) -> None:
+        self.done.append("down")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "done", "owned"),
+    [([], ["up fresh", "down"], [True]), (["--keep"], ["up fresh"], [False])],
+)
+def test_the_demo_brings_down_what_it_started_even_if_the_storm_fails(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    done: list[str],
+    owned: list[bool],
+) -> None:
+    platform = FakePlatform()
+    monkeypatch.setattr(demo, "LocalPlatform", platform)
+    # The platform is up, but there is no local.json: the storm cannot begin.
+    result = CliRunner().invoke(app, ["demo", "--home", str(tmp_path), *arguments])
+    assert result.exit_code == 2
+    assert (platform.done, platform.owned) == (done, owned)
+
+
+def test_a_demo_whose_platform_does_not_come_up_says_why_and_exits_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "LocalPlatform", FakePlatform(broken=True))
+    result = CliRunner().invoke(app, ["demo", "--home", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "no port is free" in result.output
