@@ -93,10 +93,11 @@ class _Makers:
     def warm_up(self) -> tuple[Step, ...]:
         """One request a tenant, alone: cold workers otherwise multiply. Then many at once.
 
-        The second part makes the functions start as many workers as the storm will use, before its clock.
+        The second part makes the functions start as many workers as the storm will use, before its clock: one
+        burst while every other user has a request under way.
         """
         first = [self.single(tenant) for tenant in self._settings.tenants]
-        at_once = [first[0]] * max(self._settings.users, self._settings.burst)
+        at_once = [first[0]] * (self._settings.users + self._settings.burst - 1)
         alone = [Step(0.0, Scenario.WARM_UP, (request,)) for request in first]
         return (*alone, self._burst(Scenario.WARM_UP, at_once))
 
