@@ -15,6 +15,7 @@ from ops.local.files import exclusive, private_directory
 from ops.local.form import Form, FormSite
 from ops.local.outputs import LocalOutputs
 from ops.local.state import State
+from ops.local.streams import drop_stream_mappings
 from ops.local.summary import UpdateSummary
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -98,7 +99,10 @@ class LocalPlatform:
         with exclusive(private_directory(self._home) / "lock"):
             state = State(self._home / "state.json")
             self._forget_what_is_lost(state, fresh=fresh)
+            was_running = self._emulator.running()
             endpoint = self._emulator.start()
+            if not was_running and drop_stream_mappings(state, Clients(endpoint, self._config.region)):
+                self._say("The local AWS keeps no stream while it is down: its mapping is made anew.")
             summary = self._update(state, endpoint, dry_run=False)
             local_outputs.write(self.outputs_file, state.outputs, endpoint)
             self._serve_form()

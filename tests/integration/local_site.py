@@ -47,12 +47,17 @@ class Site:
         assert old in text
         path.write_text(text.replace(old, new))
 
-    def post(self, tenant: str, key: str = "server") -> httpx.Response:
+    def post(self, tenant: str, key: str = "server", *, idempotency_key: str = "once") -> httpx.Response:
         outputs = self.platform.outputs()
-        headers = {"x-api-key": outputs.tenants[tenant].keys[key], "Idempotency-Key": "once"}
+        headers = {"x-api-key": outputs.tenants[tenant].keys[key], "Idempotency-Key": idempotency_key}
         return httpx.post(
             f"{outputs.api_url}/v1/leads", json=LEAD, headers=headers, timeout=30, trust_env=False
         )
+
+    def get(self, tenant: str, path: str) -> httpx.Response:
+        outputs = self.platform.outputs()
+        headers = {"x-api-key": outputs.tenants[tenant].keys["server"]}
+        return httpx.get(f"{outputs.api_url}{path}", headers=headers, timeout=30, trust_env=False)
 
     def processes(self) -> list[psutil.Process]:
         """Every process whose command line or directory is in this home."""
