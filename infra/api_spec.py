@@ -43,6 +43,11 @@ class Route:
         return f"{self.method} {self.path}"
 
     @property
+    def slug(self) -> str:
+        """`post-v1-leads`: the route in names that take no space, slash or brace."""
+        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+
+    @property
     def source(self) -> str:
         """The route in an execute-api ARN, after the REST stage: `GET/v1/leads/*`."""
         return self.method + re.sub(r"\{[^}]*\}", "*", self.path)

@@ -66,7 +66,9 @@ _BAD_REQUEST: Final = GatewayProblem(
 _OURS: Final = GatewayProblem(
     500, "internal-error", "Internal error", "Something failed here; retrying with the same key is safe."
 )
-# The authorizer raises only when the registry cannot be read; a second is what its own clients back off.
+# The authorizer raises only when the registry cannot be read; a second is what its own clients back off. AWS
+# tells a failed call of the authorizer (FAILURE) from a function that answered with an error
+# (CONFIGURATION_ERROR): a raised exception is the second, so both are the same outage to a caller.
 _NO_REGISTRY: Final = GatewayProblem(
     503, "store-unavailable", "Store unavailable", "The API key could not be checked; try again.", 1
 )
@@ -78,7 +80,7 @@ _UNKNOWN_OUTCOME: Final = GatewayProblem(
 GATEWAY_RESPONSES: Final[Mapping[str, GatewayProblem]] = {
     "ACCESS_DENIED": _FORBIDDEN,
     "API_CONFIGURATION_ERROR": _OURS,
-    "AUTHORIZER_CONFIGURATION_ERROR": _OURS,
+    "AUTHORIZER_CONFIGURATION_ERROR": _NO_REGISTRY,
     "AUTHORIZER_FAILURE": _NO_REGISTRY,
     "BAD_REQUEST_BODY": _BAD_REQUEST,
     "BAD_REQUEST_PARAMETERS": _BAD_REQUEST,

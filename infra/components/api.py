@@ -73,13 +73,14 @@ class Api(pulumi.ComponentResource):
         """Let the gateway call the functions: one statement a route, however many tenants there are."""
         for route in self.spec.routes:
             source = f"{self._stage.names.stage}/{route.source}"
-            self._permission(route.name, self._functions.by_name[route.function], source)
+            self._permission(route.slug, self._functions.by_name[route.function], source)
         authorizer = pulumi.Output.concat("authorizers/", self.authorizer.id)
         self._permission("authorizer", self._functions.authorizer, authorizer)
 
     def _permission(self, caller: str, function: Function, source: pulumi.Input[str]) -> None:
+        # Pulumi makes the statement's id of this name, and Lambda takes only letters, digits, `-` and `_`.
         aws.lambda_.Permission(
-            caller,
+            f"may-call-{caller}",
             action="lambda:InvokeFunction",
             function=function.resource.name,
             qualifier=function.alias.name,

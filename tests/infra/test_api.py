@@ -1,6 +1,7 @@
 """The REST API: routes, deployment, REST stage, plans."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from infra.api_spec import ROUTES, ApiSpec, Route
 from infra.components.api_stage import ACCESS_LOG
 from infra.cors import Cors
 from infra.gateway_responses import GATEWAY_RESPONSES
-from tests.infra.stages import previewed, run_stage, updated
+from tests.infra.stages import STAGES, previewed, run_stage, updated
 
 ANY_ORIGIN = Cors(("*",))
 METHOD = "aws:apigateway/method:Method"
@@ -106,6 +107,41 @@ def test_the_gateway_may_call_each_function_for_its_own_routes_only() -> None:
         ("onceward-dev_read", "live", f"{api}/dev/GET/v1/receipts/*"),
         ("onceward-dev_authorizer", "live", f"{api}/authorizers/id-of-api-authorizer"),
     }
+
+
+# What Pulumi's provider names after the logical name where the program does not (and adds 8 characters to).
+AUTO_NAMED = {
+    "aws:apigateway/apiKey:ApiKey": "name",
+    "aws:apigateway/authorizer:Authorizer": "name",
+    "aws:apigateway/restApi:RestApi": "name",
+    "aws:apigateway/usagePlan:UsagePlan": "name",
+    "aws:cloudwatch/dashboard:Dashboard": "dashboardName",
+    "aws:cloudwatch/logGroup:LogGroup": "name",
+    "aws:cloudwatch/metricAlarm:MetricAlarm": "name",
+    "aws:dynamodb/table:Table": "name",
+    "aws:iam/role:Role": "name",
+    "aws:iam/rolePolicy:RolePolicy": "name",
+    "aws:kms/alias:Alias": "name",
+    "aws:lambda/alias:Alias": "name",
+    "aws:lambda/function:Function": "name",
+    "aws:lambda/permission:Permission": "statementId",
+    "aws:s3/bucket:Bucket": "bucket",
+    "aws:sns/topic:Topic": "name",
+    "aws:sqs/queue:Queue": "name",
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_what_pulumi_names_by_itself_gets_a_name_that_aws_takes(stage: str) -> None:
+    unnamed = [
+        each
+        for each in previewed(stage).resources.values()
+        if each.type in AUTO_NAMED and AUTO_NAMED[each.type] not in each.inputs
+    ]
+    assert {each.type for each in unnamed} >= {"aws:lambda/permission:Permission"}
+    for each in unnamed:
+        # A statement id has at most 100 characters (Lambda, AddPermission), a role's name 64.
+        assert re.fullmatch(r"[A-Za-z0-9_-]{1,90}", each.name), each.urn
 
 
 def test_the_access_log_is_json_with_tenant_and_correlation_id_and_no_header_of_the_caller() -> None:

@@ -99,6 +99,7 @@ def test_gateway_responses_are_problem_json_with_the_gateways_request_id(respons
         ("THROTTLED", 429),
         ("QUOTA_EXCEEDED", 429),
         ("AUTHORIZER_FAILURE", 503),
+        ("AUTHORIZER_CONFIGURATION_ERROR", 503),
         ("INTEGRATION_TIMEOUT", 504),
     ],
 )
@@ -106,10 +107,18 @@ def test_gateway_responses_have_the_statuses_of_the_contract(response_type: str,
     assert GATEWAY_RESPONSES[response_type].status == status
 
 
-@pytest.mark.parametrize("response_type", ["AUTHORIZER_FAILURE", "THROTTLED"])
+@pytest.mark.parametrize(
+    "response_type", ["AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR", "THROTTLED"]
+)
 def test_a_caller_that_may_try_again_is_told_when(response_type: str) -> None:
     _, parameters, _ = ApiSpec(ANY_ORIGIN).gateway_response(response_type)
     assert parameters["gatewayresponse.header.Retry-After"] == "'1'"
+
+
+@pytest.mark.parametrize("response_type", ["AUTHORIZER_FAILURE", "AUTHORIZER_CONFIGURATION_ERROR"])
+def test_an_authorizer_that_raises_is_an_outage_of_the_store(response_type: str) -> None:
+    _, _, template = ApiSpec(ANY_ORIGIN).gateway_response(response_type)
+    assert json.loads(template)["type"] == "urn:onceward:problem:store-unavailable"
 
 
 def test_problem_types_are_those_of_the_contract() -> None:
