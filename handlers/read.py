@@ -15,11 +15,11 @@ from handlers.adapters import metrics
 from handlers.adapters.receipt_reader import DynamoDbReceiptReader
 from handlers.adapters.records import DynamoDbRecords
 from handlers.domain import access, ids, keys
-from handlers.domain.accept import rfc3339
 from handlers.domain.caller import Caller
 from handlers.domain.canonical_json import compact
 from handlers.domain.errors import NotFound, OncewardError, RequestRefused
 from handlers.domain.receipt import StoredResponse
+from handlers.domain.timestamps import rfc3339
 from handlers.settings import ReadSettings
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from handlers.adapters.aws import CLIENT_CONFIG, translated
-from handlers.domain.cloud_event import for_a_message
 from handlers.domain.errors import CorruptItem
+from handlers.domain.message_text import for_a_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from handlers.domain import ids, keys
 from handlers.domain.canonical_json import compact
 from handlers.domain.errors import BodyTooLarge, KeyReused, RequestInProgress, Unavailable
 from handlers.domain.fingerprint import body_hash, fingerprint
+from handlers.domain.message_text import MAX_EVENT_BYTES
 from handlers.domain.ports import Written
 from handlers.domain.protocol import Claim, InProgress, Lapsed, Mismatch, Replay, Won, decide
 from handlers.domain.receipt import Outbox, Receipt, Status, StoredResponse, purge_at
+from handlers.domain.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from handlers.domain.caller import OperationSettings
     from handlers.domain.operation import AcceptOperation, Document
     from handlers.domain.ports import ReceiptStore
 
-# The contract's limit for an event (DESIGN section 4), below the 256 KiB that SNS takes with its attributes.
-MAX_EVENT_BYTES = 240 * 1024
 # The envelope around the document: nine CloudEvents attributes, each bounded by our own rules; about 600
 # bytes in practice.
 _EVENT_ENVELOPE_BYTES = 2 * 1024
@@ -185,9 +184,3 @@ def _storable(response: StoredResponse, document: str) -> StoredResponse:
     if len(document.encode()) + body_bytes > _MAX_TEXT_BYTES:
         return replace(response, body=None)
     return response
-
-
-def rfc3339(epoch_ms: int) -> str:
-    """`2026-11-30T09:00:00.000Z` for ms since the epoch."""
-    moment = datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

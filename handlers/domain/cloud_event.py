@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from handlers.domain.accept import MAX_EVENT_BYTES, rfc3339
 from handlers.domain.errors import CorruptItem
+from handlers.domain.message_text import MAX_EVENT_BYTES, for_a_message
+from handlers.domain.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from handlers.domain.outbox import Delivery
@@ -38,16 +39,6 @@ def encode(delivery: Delivery, stage: str) -> str:
     if len(event.encode()) > MAX_EVENT_BYTES:
         raise CorruptItem(f"the event would be over {MAX_EVENT_BYTES} bytes")
     return event
-
-
-def for_a_message(json_text: str) -> str:
-    r"""`json_text` with the two characters escaped that SQS takes in no message (U+FFFE and U+FFFF).
-
-    The rest of what it does not take (API reference, SendMessage) cannot be there unescaped: JSON escapes
-    control characters, and lone surrogates were refused with the body. In JSON text these two can only be
-    inside a string, where `\ufffe` means the same.
-    """
-    return json_text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def _require_object(document: str) -> None:
