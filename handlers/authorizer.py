@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aws_lambda_powertools import Logger
 
+from handlers.adapters import metrics
 from handlers.adapters.registry import DynamoDbRegistry
 from handlers.domain import gateway_policy
 from handlers.domain.errors import OncewardError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from handlers.domain.registry_entry import KeyEntry
 
 _SERVICE: Final = "authorizer"
+_OPERATION: Final = "authorize"
 _KEY_HEADER: Final = "x-api-key"
 # The principal of a key that nobody has: no tenant can have this name, so access logs cannot confuse the two.
 _NOBODY: Final = "-"
@@ -43,6 +45,7 @@ class UnauthorizedError(Exception):
 class Dependencies:
     """What the handler works with; tests bring their own."""
 
+    settings: AuthorizerSettings
     registry: Registry
     logger: Logger
 
@@ -50,7 +53,7 @@ class Dependencies:
 @cache
 def _dependencies() -> Dependencies:
     settings = AuthorizerSettings.from_environment()
-    return Dependencies(DynamoDbRegistry(settings.tenants_table), Logger(service=_SERVICE))
+    return Dependencies(settings, DynamoDbRegistry(settings.tenants_table), Logger(service=_SERVICE))
 
 
 def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:  # noqa: ARG001 - Lambda's signature
@@ -74,6 +77,7 @@ def authorize(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str,
         entry = dependencies.registry.find(api_key)
     except OncewardError as error:
         dependencies.logger.exception("failed", outcome="failed", reason=str(error))
+        _count_failure(dependencies)
         raise
     if entry is None:
         dependencies.logger.info("unknown_key", outcome="unknown_key")
@@ -83,6 +87,12 @@ def authorize(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str,
     if entry.status != ACTIVE:
         return gateway_policy.deny(entry.tenant_id, method_arn)
     return gateway_policy.allow(entry.tenant_id, method_arn, entry.operations, entry.context())
+
+
+def _count_failure(dependencies: Dependencies) -> None:
+    # What the alarm watches. Lambda's own Errors counts a missing key too, so anybody could ring it.
+    service = metrics.service_name(dependencies.settings.stage, _SERVICE)
+    metrics.emit(service, _OPERATION, None, {"Failed": 1}, {})
 
 
 def _api_key(event: Mapping[str, Any]) -> str:

@@ -193,7 +193,8 @@ class _Trace:
             "correlation_id": self._correlation_id,
         }
         log(outcome, extra=said | more)
-        metrics.emit(_SERVICE, self._operation, self._tenant_id, counts, ms)
+        service = metrics.service_name(self._dependencies.settings.stage, _SERVICE)
+        metrics.emit(service, self._operation, self._tenant_id, counts, ms)
 
 
 def _conflicts(error: Exception) -> dict[str, int]:

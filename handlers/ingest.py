@@ -178,4 +178,5 @@ class _Trace:
         durations = {"RequestLatency": request_ms}
         if self.store_ms is not None:
             durations["StoreLatency"] = self.store_ms
-        metrics.emit(_SERVICE, self._operation.name, self.tenant_id, self._counts, durations)
+        service = metrics.service_name(self._dependencies.settings.stage, _SERVICE)
+        metrics.emit(service, self._operation.name, self.tenant_id, self._counts, durations)

@@ -112,7 +112,8 @@ def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]
         failure,
         said | {"status": result["statusCode"], "request_ms": round(elapsed_ms, 1)},
     )
-    metrics.emit(_SERVICE, operation, tenant_id, _counts(failure), {"RequestLatency": elapsed_ms})
+    service = metrics.service_name(dependencies.settings.stage, _SERVICE)
+    metrics.emit(service, operation, tenant_id, _counts(failure), {"RequestLatency": elapsed_ms})
     return http.finish(result, request, dependencies.settings.cors_origins)
 
 

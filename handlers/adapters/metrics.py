@@ -18,6 +18,15 @@ NAMESPACE: Final = "Onceward"
 PER_TENANT: Final = frozenset({"Accepted", "Replayed", "Failed"})
 
 
+def service_name(stage: str, function: str) -> str:
+    """The value of `Service`: the function's name on AWS, such as `onceward-dev_ingest`.
+
+    It carries the stage, since stages of one account share the namespace: with `ingest` alone the alarms of
+    one would count the other's failures.
+    """
+    return f"onceward-{stage}_{function}"
+
+
 def emit(
     service: str,
     operation: str,
@@ -28,7 +37,7 @@ def emit(
     """Print the EMF lines for one request or record.
 
     Args:
-        service: the function's name, such as ``ingest``.
+        service: what `service_name` says.
         tenant_id: None where the tenant is not known.
         counts: metric name to count.
         milliseconds: metric name to duration.

@@ -13,6 +13,7 @@ from aws_lambda_powertools import Logger
 
 from handlers.adapters.registry import DynamoDbRegistry
 from handlers.authorizer import Dependencies, authorize
+from handlers.settings import AuthorizerSettings
 
 TABLE = "onceward-dev_tenants"
 KEY = "Zk3vQ9sample0key0value0of0forty0chars000"
@@ -80,7 +81,9 @@ class Desk:
         )
         self.log = io.StringIO()
         logger = Logger(service=f"authorizer-{next(_LOGGERS)}", level="INFO", stream=self.log)
-        self.dependencies = Dependencies(DynamoDbRegistry(TABLE, self.client), logger)
+        self.dependencies = Dependencies(
+            AuthorizerSettings("dev", TABLE), DynamoDbRegistry(TABLE, self.client), logger
+        )
 
     def put(self, item: dict[str, Any]) -> None:
         self.client.put_item(TableName=TABLE, Item=item)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from moto import mock_aws
 
-from handlers.authorizer import Dependencies, UnauthorizedError, authorize
+from handlers.authorizer import UnauthorizedError, authorize
 from handlers.domain.caller import Caller
 from handlers.domain.errors import CorruptItem, Refused, Unavailable
 from handlers.domain.gateway_policy import MalformedMethodArn
@@ -139,11 +140,15 @@ def test_the_headers_case_does_not_matter(desk: Desk, header: str) -> None:
 @pytest.mark.parametrize(
     "event", [request_event(None), request_event(""), request_event(KEY, more=("another",))]
 )
-def test_no_key_or_several_is_a_401_that_nobody_caches(desk: Desk, event: dict[str, Any]) -> None:
+def test_no_key_or_several_is_a_401_that_nobody_caches_or_counts(
+    desk: Desk, event: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     # API Gateway answers 401 for exactly this text.
     with pytest.raises(UnauthorizedError, match=re.compile(r"^Unauthorized$")):
         desk.ask(event)
     assert desk.calls == []
+    # Anybody can send this: it must not be able to ring an alarm.
+    assert "Failed" not in capsys.readouterr().out
 
 
 def test_an_event_without_multi_value_headers_will_do(desk: Desk) -> None:
@@ -156,14 +161,18 @@ def test_an_event_without_multi_value_headers_will_do(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "error", [Unavailable("tenants", "ThrottlingException"), Refused("tenants", "AccessDenied")]
 )
-def test_when_the_registry_cannot_say_nothing_is_decided(desk: Desk, error: Exception) -> None:
+def test_when_the_registry_cannot_say_nothing_is_decided_and_a_failure_is_counted(
+    desk: Desk, error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
     class Down:
         def find(self, api_key: str) -> KeyEntry | None:
             raise error
 
     with pytest.raises(type(error)):
-        authorize(request_event(), Dependencies(Down(), desk.dependencies.logger))
+        authorize(request_event(), replace(desk.dependencies, registry=Down()))
     assert '"failed"' in desk.log.getvalue()
+    [counted] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (counted["Service"], counted["Failed"]) == ("onceward-dev_authorizer", [1])
 
 
 @pytest.mark.parametrize(

@@ -169,4 +169,4 @@ def test_the_lag_from_acceptance_to_event_is_measured(
     [metrics] = emf(capsys.readouterr().out)
     assert metrics["Dispatched"] == [1]
     assert metrics["DispatchLag"] == [LAG_MS]
-    assert metrics["Service"] == "dispatch"
+    assert metrics["Service"] == "onceward-dev_dispatch"

@@ -177,4 +177,5 @@ def test_one_log_line_and_the_metrics_of_each_request(
     assert (("Operation", "Service"), "Accepted") in emitted
     assert (("Service",), "RequestLatency") in emitted
     assert (("Service", "TenantId"), "RequestLatency") not in emitted
+    assert {line["Service"] for line in lines} == {"onceward-local_ingest"}
     assert "the-key" not in json.dumps(lines + logged)
