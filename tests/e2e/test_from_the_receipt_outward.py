@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from ops.commands import dispatch as dispatch_command
 from ops.commands import rollback as rollback_command
 from tests.e2e.api import Api, eventually, fresh_key
-from tests.e2e.test_one_effect import hear, items_of
+from tests.e2e.stored import hear, items_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,6 +12,7 @@ import pytest
 
 from tests.builders import LEAD
 from tests.e2e.api import Api, eventually, fresh_key
+from tests.e2e.stored import hear, marked
 
 if TYPE_CHECKING:
     import httpx
@@ -24,13 +25,15 @@ CALLERS = 64
 ROUNDS = 50
 
 
-def storm(alpha: Api, pool: ThreadPoolExecutor, key: str, callers: int = CALLERS) -> list[httpx.Response]:
-    """All callers send at one moment."""
+def storm(
+    alpha: Api, pool: ThreadPoolExecutor, key: str, mark: str, callers: int = CALLERS
+) -> list[httpx.Response]:
+    """All callers send the same lead at one moment; `mark` is in it, to find all that came of it."""
     barrier = threading.Barrier(callers)
 
     def call() -> httpx.Response:
         barrier.wait()
-        return alpha.post(LEAD, idempotency_key=key)
+        return alpha.post(LEAD | {"mark": mark}, idempotency_key=key)
 
     return [future.result() for future in [pool.submit(call) for _ in range(callers)]]
 
@@ -38,28 +41,32 @@ def storm(alpha: Api, pool: ThreadPoolExecutor, key: str, callers: int = CALLERS
 def test_64_callers_at_once_make_one_lead_fifty_times(platform: RunningPlatform, alpha: Api) -> None:
     """One new answer, 63 identical replays, one receipt, one record, one event id: every round."""
     made: dict[str, str] = {}
+    mark = fresh_key("mark")
     with ThreadPoolExecutor(CALLERS) as pool:
         warm_up(alpha, pool)
         for number in range(ROUNDS):
             key = fresh_key(f"barrier-{number}")
-            answers = storm(alpha, pool, key)
+            answers = storm(alpha, pool, key, mark)
             assert Counter(answer.status_code for answer in answers) == {201: CALLERS}
             replays = [answer for answer in answers if answer.headers.get("Idempotent-Replayed") == "true"]
             assert len(replays) == CALLERS - 1, f"round {number}"
             assert len({(answer.content, answer.headers["Location"]) for answer in answers}) == 1
             made[key] = answers[0].json()["id"]
-    receipts = items_of(platform, "receipts", {f"alpha#{key}" for key in made})
-    assert {item["pk"]["S"]: item["outbox"]["M"]["recordId"]["S"] for item in receipts} == {
-        f"alpha#{key}": lead for key, lead in made.items()
-    }
-    wanted = {f"alpha#{lead}" for lead in made.values()}
-    records = eventually(lambda: len(found := items_of(platform, "records", wanted)) == ROUNDS and found)
-    events_of = {item["pk"]["S"]: item["eventId"]["S"] for item in records}
-    assert len(set(events_of.values())) == ROUNDS
-    heard = hear(platform, "alpha", set(made.values()))
-    assert {f"alpha#{lead}": ids for lead, ids in heard.items()} == {
-        pk: {event} for pk, event in events_of.items()
-    }
+    # Everything that carries the mark, whatever its id: what nobody was told of would show here.
+    receipts = marked(platform, "receipts", "outbox.document", mark)
+    assert sorted((item["pk"]["S"], item["outbox"]["M"]["recordId"]["S"]) for item in receipts) == sorted(
+        (f"alpha#{key}", lead) for key, lead in made.items()
+    )
+    heard = hear(platform, "alpha", set(made.values()), also=lambda event: _mark_of(event) == mark)
+    events = {(lead, event) for lead, ids in heard.items() for event in ids}
+    records = marked(platform, "records", "document", mark)
+    assert sorted(item["pk"]["S"] for item in records) == sorted(f"alpha#{lead}" for lead in made.values())
+    assert {(item["recordId"]["S"], item["eventId"]["S"]) for item in records} == events
+    assert len({event for _, event in events}) == len(events) == ROUNDS
+
+
+def _mark_of(event: dict[str, Any]) -> object:
+    return event["data"]["lead"].get("mark")
 
 
 def warm_up(alpha: Api, pool: ThreadPoolExecutor) -> None:
@@ -70,38 +77,10 @@ def warm_up(alpha: Api, pool: ThreadPoolExecutor) -> None:
     for callers in (1, 8, 16, 32, 48, CALLERS):
 
         def all_answered(callers: int = callers) -> bool:
-            answers = storm(alpha, pool, fresh_key("warm-up"), callers)
+            answers = storm(alpha, pool, fresh_key("warm-up"), "warm-up", callers)
             return {answer.status_code for answer in answers} == {201}
 
         eventually(all_answered, seconds=120)
-
-
-def items_of(platform: RunningPlatform, table: str, keys: set[str]) -> list[dict[str, Any]]:
-    """Every item of a table under one of `keys`."""
-    pages = (
-        platform.client("dynamodb")
-        .get_paginator("scan")
-        .paginate(TableName=platform.outputs.tables[table], ConsistentRead=True)
-    )
-    return [item for page in pages for item in page["Items"] if item["pk"]["S"] in keys]
-
-
-def hear(platform: RunningPlatform, tenant: str, leads: set[str]) -> dict[str, set[str]]:
-    """Read the tenant's audit queue until every lead was heard of: lead id -> its event ids."""
-    sqs, url = platform.client("sqs"), platform.outputs.tenants[tenant].audit_queue_url
-    heard: dict[str, set[str]] = {}
-
-    def all_heard() -> bool:
-        batch = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, WaitTimeSeconds=0)
-        for message in batch.get("Messages", []):
-            event = json.loads(message["Body"])
-            if event["subject"] in leads:
-                heard.setdefault(event["subject"], set()).add(event["id"])
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-        return set(heard) == leads
-
-    eventually(all_heard, seconds=60)
-    return heard
 
 
 @pytest.mark.parametrize("number", range(3))

@@ -94,7 +94,7 @@ def test_a_fresh_lead_is_one_put_and_a_duplicate_is_one_put_and_none_is_a_read(
         assert ingest_at_the_wire.wire.take() == ["PutItem"]
 
 
-def test_a_lead_of_600_bytes_costs_two_write_units_fresh_and_stays_under_2_kb(
+def test_a_lead_of_600_bytes_costs_two_write_units_fresh_or_duplicate_and_stays_under_2_kb(
     ingest_at_the_wire: Tapped,
 ) -> None:
     body = lead_of(600)
@@ -105,6 +105,12 @@ def test_a_lead_of_600_bytes_costs_two_write_units_fresh_and_stays_under_2_kb(
     print(f"a receipt for a 600-byte lead: {size} bytes")
     assert size < 2 * KIB
     assert ingest_at_the_wire.units == [2.0]
+    # A refused put consumes what a write of the stored item would (developer guide, "Capacity unit
+    # consumption for writes"); a refusal does not say so itself, hence by the item's size.
+    ingest_at_the_wire.wire.take()
+    ingest_at_the_wire.post("k", body)
+    assert ingest_at_the_wire.wire.take() == ["PutItem"]
+    assert -(-size // KIB) == 2
 
 
 def test_a_lost_answer_is_recognised_as_an_own_write(ingest_at_the_wire: Tapped) -> None:
