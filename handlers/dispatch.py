@@ -148,10 +148,10 @@ def _park(image: Image, error: Exception, trace: _Trace, dependencies: Dependenc
 def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
     """The steps of DESIGN section 8, in this order: who hears of a record must be able to read it."""
     delivery = delivery_of(from_item(image))
-    event = cloud_event.encode(delivery, dependencies.settings.stage)
-    # Written before or by us: either way the event may not be out yet, so it goes on.
+    # Written before or by us: either way the event may not be out yet, so it goes on. Before the event is
+    # even made: a document that makes none must not cost its caller the record.
     dependencies.records.write(delivery)
-    dependencies.topics.publish(delivery, event)
+    dependencies.topics.publish(delivery, cloud_event.encode(delivery, dependencies.settings.stage))
     return delivery
 
 

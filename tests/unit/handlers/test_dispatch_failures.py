@@ -64,10 +64,6 @@ def with_attribute(record: dict[str, Any], name: str, value: Any) -> dict[str, A
     "poisoned",
     [
         pytest.param(without_document(inserted(1, accepted(1))), id="no document"),
-        pytest.param(with_document(inserted(1, accepted(1)), "{"), id="document is not JSON"),
-        pytest.param(with_document(inserted(1, accepted(1)), '"text"'), id="document is no object"),
-        pytest.param(with_document(inserted(1, accepted(1)), f'{{"x":"{"x" * 245_760}"}}'), id="too large"),
-        pytest.param(with_document(inserted(1, accepted(1)), "[" * 100_000), id="nested beyond any parser"),
         pytest.param(with_attribute(inserted(1, accepted(1)), "schema", {"N": "2"}), id="of a newer release"),
         pytest.param(with_attribute(inserted(1, accepted(1)), "pk", {"S": "../x#k"}), id="no tenant id"),
         pytest.param(with_attribute(inserted(1, accepted(1)), "pk", {"S": 7}), id="pk of another type"),
@@ -85,6 +81,28 @@ def test_a_poisoned_record_is_parked_whole_and_the_next_one_goes_on(
     assert parked["parkedAt"] == builders.NOW_MS + LAG_MS
     assert event_ids(bench.published("bluebird")) == [event_id(accepted(2))]
     assert [item["tenantId"]["S"] for item in bench.records()] == ["bluebird"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param("{", id="not JSON"),
+        pytest.param('"text"', id="no object"),
+        pytest.param(f'{{"x":"{"x" * 245_760}"}}', id="too large"),
+        pytest.param("[" * 100_000, id="nested beyond any parser"),
+    ],
+)
+def test_a_document_that_makes_no_event_is_parked_and_keeps_its_record(bench: Bench, document: str) -> None:
+    unfit = with_document(inserted(1, accepted(1)), document)
+
+    response = bench.dispatch(stream_batch(unfit, inserted(2, accepted(2, "bluebird"))))
+
+    assert response == {"batchItemFailures": []}
+    [parked] = bench.parked()
+    assert parked["image"] == unfit["dynamodb"]["NewImage"]
+    stored = {item["tenantId"]["S"]: item["document"]["S"] for item in bench.records()}
+    assert stored["acme"] == document
+    assert (bench.published(), event_ids(bench.published("bluebird"))) == ([], [event_id(accepted(2))])
 
 
 def test_a_tenant_without_a_topic_holds_up_nobody(bench: Bench) -> None:
