@@ -14,6 +14,10 @@ QUEUES: Final = ("dispatch-retry", "dispatch-dlq", "delivery-dlq")
 _MINUTE: Final = 60
 # Counts are looked at over five minutes: shorter and a deployment's blip rings, longer and people wait.
 _WINDOW: Final = 5 * _MINUTE
+# A request with two API keys makes the authorizer raise (the only way to a 401), and anybody can send one. So
+# its own metric rings at once (`authorizer-failed`), time-outs ring as 5xx of the API, and Lambda's count of
+# errors only for a quarter of an hour of something that nobody does by mistake.
+_ERRORS_OF_ANYBODY: Final = 500
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,8 @@ class Alarm:
 
 DISPATCH_GIVEN_UP: Final = Alarm(
     "dispatch-given-up",
-    "Stream records went to the failure bucket: their receipts are not dispatched. Run `dispatch replay`.",
+    "Stream records went to the failure bucket: their receipts are not dispatched. "
+    "When the cause is gone, run `onceward dispatch replay --since` the first of them.",
     Metric("AWS/Lambda", "OnFailureDestinationDeliveredEventCount", (), "Sum"),
     1,
 )
@@ -47,6 +52,7 @@ def platform_alarms(names: Names) -> tuple[Alarm, ...]:
         *_queues(names),
         *_dispatch(names),
         *(alarm for name in FUNCTIONS for alarm in _function(names, name)),
+        _authorizer(names),
         *_api(names),
         *(alarm for name in TABLES for alarm in _table(names, name)),
     )
@@ -60,8 +66,8 @@ def tenant_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
     return (
         Alarm(
             "failed-requests",
-            f"Requests of tenant {tenant.id} are answered with 5xx.",
-            metrics.of_tenant(tenant.id, "Failed"),
+            f"What tenant {tenant.id} sends is answered with 5xx.",
+            metrics.of_tenant(names, tenant.id, "Failed"),
             wanted.failed_requests.threshold,
             wanted.failed_requests.minutes * _MINUTE,
         ),
@@ -88,14 +94,16 @@ def _queues(names: Names) -> tuple[Alarm, ...]:
         # SNS counts failures per topic only; every tenant subscription ends here, so this is their sum.
         Alarm(
             "delivery-dlq-depth",
-            "Events did not reach a tenant's subscriber. The message's attributes name the topic.",
+            "Events did not reach a subscriber. A message's body names the topic, its attributes the error.",
             metrics.queue(names, "delivery-dlq", depth),
             1,
             _MINUTE,
         ),
+        # Not for a receipt that fails again and again: SQS leaves a message that was received more than three
+        # times out of this metric (`dispatch-parked` and the dead-letter queue's depth ring for it).
         Alarm(
             "dispatch-retry-age",
-            "A parked receipt has waited for 15 minutes: a tenant's topic or data is at fault.",
+            "Nothing takes receipts off the retry queue: its mapping is off, or dispatch is throttled.",
             metrics.queue(names, "dispatch-retry", "ApproximateAgeOfOldestMessage"),
             15 * _MINUTE,
             _MINUTE,
@@ -117,7 +125,20 @@ def _dispatch(names: Names) -> tuple[Alarm, ...]:
         Alarm(
             "dispatch-conflict",
             "A record exists with another event id. This should be impossible: look before redriving.",
-            metrics.onceward("dispatch", "DispatchConflict"),
+            metrics.onceward(names, "dispatch", "DispatchConflict"),
+            1,
+        ),
+        Alarm(
+            "dispatch-parked",
+            "A receipt waits on the retry queue: a tenant's topic or data is at fault. The log says which.",
+            metrics.onceward(names, "dispatch", "DispatchParked"),
+            1,
+        ),
+        Alarm(
+            "dispatch-failures-lost",
+            "A batch that the stream gave up did not reach the failure bucket either: its receipts are not "
+            "dispatched. Check the bucket's policy and key, then run `onceward dispatch replay --since`.",
+            metrics.function(names, "dispatch", "DestinationDeliveryFailures"),
             1,
         ),
     )
@@ -129,7 +150,8 @@ def _function(names: Names, name: str) -> tuple[Alarm, ...]:
             f"{name}-errors",
             f"Function {name} raised or timed out.",
             metrics.function(names, name, "Errors"),
-            1,
+            _ERRORS_OF_ANYBODY if name == "authorizer" else 1,
+            periods=3 if name == "authorizer" else 1,
         ),
         Alarm(
             f"{name}-throttles",
@@ -137,6 +159,15 @@ def _function(names: Names, name: str) -> tuple[Alarm, ...]:
             metrics.function(names, name, "Throttles"),
             1,
         ),
+    )
+
+
+def _authorizer(names: Names) -> Alarm:
+    return Alarm(
+        "authorizer-failed",
+        "API keys cannot be checked (registry out of reach, or an entry malformed): callers get 503.",
+        metrics.onceward(names, "authorizer", "Failed"),
+        1,
     )
 
 
@@ -151,8 +182,10 @@ def _api(names: Names) -> tuple[Alarm, ...]:
         ),
         Alarm(
             "api-latency",
-            "One request in a hundred takes over two seconds.",
-            metrics.api(names, "Latency", "p99"),
+            "One request in twenty has taken over two seconds for a quarter of an hour.",
+            # p95, evaluated whatever the traffic: CloudWatch wants 10/(1-p) samples for a percentile, a
+            # thousand for p99, and would leave the alarm of a quiet API in whatever state it is.
+            metrics.api(names, "Latency", "p95"),
             2_000,
             periods=3,
         ),

@@ -43,11 +43,12 @@ def _request_graphs(names: Names) -> list[Graph]:
     api = ("Count", "4XXError", "5XXError")
     slowness = ("RequestLatency", "StoreLatency")
     return [
-        Graph("Requests by outcome", [metrics.onceward("ingest", name) for name in outcomes]),
+        Graph("Requests by outcome", [metrics.onceward(names, "ingest", name) for name in outcomes]),
         Graph("API requests and errors", [metrics.api(names, name) for name in api]),
         Graph("API latency (ms)", [metrics.api(names, "Latency", each) for each in ("p50", "p95", "p99")]),
         Graph(
-            "Ingest and its store (ms, p99)", [metrics.onceward("ingest", name, "p99") for name in slowness]
+            "Ingest and its store (ms, p99)",
+            [metrics.onceward(names, "ingest", name, "p99") for name in slowness],
         ),
     ]
 
@@ -56,11 +57,11 @@ def _dispatch_graphs(names: Names) -> list[Graph]:
     outcomes = ("Dispatched", "DispatchParked", "DispatchConflict", "DispatchFailed")
     waiting = "ApproximateNumberOfMessagesVisible"
     behind = [
-        metrics.onceward("dispatch", "DispatchLag", "p99"),
+        metrics.onceward(names, "dispatch", "DispatchLag", "p99"),
         metrics.function(names, "dispatch", "IteratorAge", "Maximum"),
     ]
     return [
-        Graph("Dispatch", [metrics.onceward("dispatch", name) for name in outcomes]),
+        Graph("Dispatch", [metrics.onceward(names, "dispatch", name) for name in outcomes]),
         Graph("Dispatch behind receipts (ms)", behind),
         Graph("Queues: messages waiting", [metrics.queue(names, name, waiting) for name in QUEUES]),
     ]
@@ -84,7 +85,7 @@ def _tenant_graphs(tenant_id: str, names: Names) -> list[Graph]:
     return [
         Graph(
             "Requests by outcome",
-            [metrics.of_tenant(tenant_id, name) for name in ("Accepted", "Replayed", "Failed")],
+            [metrics.of_tenant(names, tenant_id, name) for name in ("Accepted", "Replayed", "Failed")],
         ),
         Graph("Events", [metrics.tenant_topic(names, tenant_id, name) for name in deliveries]),
     ]

@@ -23,18 +23,22 @@ class Metric:
     statistic: str
 
 
-def onceward(service: str, name: str, statistic: str = "Sum") -> Metric:
-    """A metric of our own, for all tenants together."""
-    return Metric(ONCEWARD, name, (("Service", service),), statistic)
+def onceward(names: Names, function: str, name: str, statistic: str = "Sum") -> Metric:
+    """A metric of our own, for all tenants of a stage together.
+
+    `Service` is the function's name on AWS, stage included: two stages of an account share the namespace.
+    """
+    return Metric(ONCEWARD, name, (("Service", names.platform(function)),), statistic)
 
 
-def of_tenant(tenant_id: str, name: str) -> Metric:
+def of_tenant(names: Names, tenant_id: str, name: str) -> Metric:
     """A metric of our own for one tenant (`ingest` emits Accepted, Replayed and Failed this way)."""
-    return Metric(ONCEWARD, name, (("Service", "ingest"), ("TenantId", tenant_id)), "Sum")
+    return Metric(ONCEWARD, name, (("Service", names.platform("ingest")), ("TenantId", tenant_id)), "Sum")
 
 
 def function(names: Names, function: str, name: str, statistic: str = "Sum") -> Metric:
-    """A metric that Lambda emits for a function: Errors, Throttles, IteratorAge (ms), Duration (ms)."""
+    """A metric that Lambda emits for a function: Errors, Throttles, IteratorAge (ms), Duration (ms), and
+    DestinationDeliveryFailures (batches of a stream that did not reach the failure bucket)."""
     return Metric("AWS/Lambda", name, (("FunctionName", names.platform(function)),), statistic)
 
 

@@ -32,8 +32,8 @@ def make_alarm(
         dimensions={**dict(metric.dimensions), **(made_dimensions or {})},
         statistic=None if percentile is not None else metric.statistic,
         extended_statistic=percentile,
-        # A percentile of three requests says nothing: wait until there are enough.
-        evaluate_low_sample_count_percentiles=None if percentile is None else "ignore",
+        # "ignore" would leave the alarm of a quiet API as it is: never ringing, or ringing for ever.
+        evaluate_low_sample_count_percentiles=None if percentile is None else "evaluate",
         period=alarm.period_seconds,
         evaluation_periods=alarm.periods,
         threshold=alarm.threshold,

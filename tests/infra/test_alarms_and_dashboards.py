@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from handlers.adapters import metrics
 from infra import alarms, dashboards
 from infra.naming import Names
 from tests.infra.engine import Registered
@@ -20,7 +21,7 @@ EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
     "AWS/ApiGateway": [({"ApiName", "Stage"}, {"Count", "4XXError", "5XXError", "Latency"})],
     "AWS/DynamoDB": [({"TableName"}, {"ReadThrottleEvents", "WriteThrottleEvents"})],
     "AWS/Lambda": [
-        ({"FunctionName"}, {"Errors", "Throttles", "IteratorAge"}),
+        ({"FunctionName"}, {"Errors", "Throttles", "IteratorAge", "DestinationDeliveryFailures"}),
         ({"EventSourceMappingUUID"}, {"OnFailureDestinationDeliveredEventCount"}),
     ],
     "AWS/SNS": [
@@ -87,7 +88,7 @@ def test_dimensions_name_resources_of_the_program() -> None:
         "TopicName": physical_names("aws:sns/topic:Topic"),
         "ApiName": physical_names("aws:apigateway/restApi:RestApi"),
         "Stage": {"dev"},
-        "Service": {"authorizer", "dispatch", "ingest", "read"},
+        "Service": {metrics.service_name("dev", name) for name in alarms.FUNCTIONS},
         "TenantId": {each.name for each in previewed("dev").of_type("onceward:index:Tenant")},
     }
     run = previewed("dev")
@@ -128,6 +129,10 @@ def test_a_dashboard_is_the_same_text_every_time() -> None:
         "delivery-dlq-depth",
         "stream-iterator-age",
         "dispatch-conflict",
+        "dispatch-parked",
+        "dispatch-failures-lost",
+        "dispatch-retry-age",
+        "authorizer-failed",
         "dispatch-given-up",
         "api-5xx",
         "api-latency",
@@ -152,6 +157,48 @@ def test_the_platform_rings_for(watched: str) -> None:
     assert ("statistic" in alarm) != ("extendedStatistic" in alarm)
 
 
+def watched_by(stage: str) -> set[tuple[str, str, frozenset[tuple[str, str]]]]:
+    """Namespace, name and dimensions of every metric that a stage's alarms and dashboards read."""
+    run = updated(stage)
+    # The mapping's id is AWS's own, one for each mapping; here it is the same made-up text for all.
+    found = [
+        (each.inputs["namespace"], each.inputs["metricName"], each.inputs["dimensions"])
+        for each in run.of_type(ALARM)
+        if "given-up" not in each.name
+    ]
+    found += [line for each in run.of_type(DASHBOARD) for line in lines(each.inputs["dashboardBody"])]
+    return {(namespace, name, frozenset(dimensions.items())) for namespace, name, dimensions in found}
+
+
+def test_two_stages_of_one_account_never_watch_the_same_metric() -> None:
+    assert any(namespace == "Onceward" for namespace, _, _ in watched_by("dev"))
+    assert not watched_by("dev") & watched_by("prod")
+
+
+def test_a_poison_receipt_rings_though_sqs_leaves_it_out_of_its_age() -> None:
+    alarm = updated("prod").one(ALARM, "alarm-dispatch-parked").inputs
+    assert (alarm["namespace"], alarm["metricName"], alarm["statistic"]) == (
+        "Onceward",
+        "DispatchParked",
+        "Sum",
+    )
+    assert (alarm["threshold"], alarm["evaluationPeriods"]) == (1, 1)
+
+
+def test_what_anybody_can_make_the_authorizer_do_rings_only_as_a_flood() -> None:
+    run = updated("prod")
+    raised, failed = (run.one(ALARM, f"alarm-authorizer-{kind}").inputs for kind in ("errors", "failed"))
+    assert (failed["namespace"], failed["metricName"], failed["threshold"]) == ("Onceward", "Failed", 1)
+    assert raised["threshold"] * raised["evaluationPeriods"] >= 1_000
+    assert run.one(ALARM, "alarm-ingest-errors").inputs["threshold"] == 1
+
+
+def test_a_percentile_of_a_quiet_api_is_evaluated_too() -> None:
+    alarm = updated("prod").one(ALARM, "alarm-api-latency").inputs
+    assert alarm["evaluateLowSampleCountPercentiles"] == "evaluate"
+    assert alarm["extendedStatistic"] == "p95"
+
+
 def test_a_tenants_alarms_have_the_thresholds_of_its_file() -> None:
     rules = {
         "failedRequests": {"threshold": 7, "minutes": 10},
@@ -160,7 +207,7 @@ def test_a_tenants_alarms_have_the_thresholds_of_its_file() -> None:
     run = run_stage("dev", with_tenants([tenant("bee", alarms=rules)]))
     requests = run.one(ALARM, "bee.alarm.failed-requests").inputs
     assert (requests["threshold"], requests["period"]) == (7, 600)
-    assert requests["dimensions"] == {"Service": "ingest", "TenantId": "bee"}
+    assert requests["dimensions"] == {"Service": "onceward-dev_ingest", "TenantId": "bee"}
     deliveries = run.one(ALARM, "bee.alarm.failed-deliveries").inputs
     assert (deliveries["threshold"], deliveries["period"]) == (3, 60)
     assert deliveries["dimensions"] == {"TopicName": "onceward-dev-bee"}
