@@ -30,6 +30,24 @@ MOCK_MEDIA_TYPES: Final = (
 
 
 @dataclass(frozen=True)
+class MethodConstants:
+    """What all methods have alike, in API Gateway's words: resources and digest both read it here."""
+
+    route_authorization: str = "CUSTOM"
+    route_needs_key: bool = True
+    route_integration: str = "AWS_PROXY"
+    # Lambda's own API is always called by POST, whatever the route's method.
+    route_calls_by: str = "POST"
+    mock_authorization: str = "NONE"
+    # With binary media types */* the body is bytes, and a template takes only text.
+    mock_content: str = "CONVERT_TO_TEXT"
+    mock_passthrough: str = "NEVER"
+
+
+METHODS: Final = MethodConstants()
+
+
+@dataclass(frozen=True)
 class Route:
     """One method of one path that a function answers."""
 
@@ -139,6 +157,7 @@ class ApiSpec:
             "gatewayResponses": {name: self.gateway_response(name) for name in GATEWAY_RESPONSES},
             "mediaTypes": [BINARY_MEDIA_TYPES, MOCK_MEDIA_TYPES],
             "identity": API_KEY_SOURCE,
+            "methods": asdict(METHODS),
             "wiring": wiring,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

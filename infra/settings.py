@@ -79,6 +79,8 @@ class Settings(_Model):
     """Concurrent executions kept for a function, and its most; left out: the account's pool."""
     manage_api_gateway_account: bool = False
     """Own the region's one API Gateway logging role; off where the account has one already."""
+    redeploy: Annotated[int, Field(ge=0)] = 0
+    """Part of the deployment's content: another number deploys the API again, which a removed route needs."""
     custom_domain: CustomDomain | None = None
     stream_partial_failures: bool = True
     """Whether the stream's mapping acts on `ReportBatchItemFailures` (the local AWS ignores it)."""

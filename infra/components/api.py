@@ -92,6 +92,7 @@ class Api(pulumi.ComponentResource):
     def _deployment(self, content: list[pulumi.Resource]) -> aws.apigateway.Deployment:
         digest = self.spec.digest(
             authorizer=json.dumps([self._stage.settings.authorizer_cache_seconds, API_KEY_SOURCE]),
+            redeploy=str(self._stage.settings.redeploy),
             functions=json.dumps(
                 [f"{self._stage.arns.function(name)}:{ALIAS}" for name in self._functions.by_name]
             ),

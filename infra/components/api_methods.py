@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from infra.api_spec import MOCK_MEDIA_TYPES, ApiSpec, Mock, Route
+from infra.api_spec import METHODS, MOCK_MEDIA_TYPES, ApiSpec, Mock, Route
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ def _route(route: Route, resource_id: pulumi.Input[str], scope: MethodScope) -> 
         rest_api=scope.api.id,
         resource_id=resource_id,
         http_method=route.method,
-        authorization="CUSTOM",
+        authorization=METHODS.route_authorization,
         authorizer_id=scope.authorizer_id,
-        api_key_required=True,
+        api_key_required=METHODS.route_needs_key,
         opts=scope.opts,
     )
     integration = aws.apigateway.Integration(
@@ -63,9 +63,8 @@ def _route(route: Route, resource_id: pulumi.Input[str], scope: MethodScope) -> 
         rest_api=scope.api.id,
         resource_id=resource_id,
         http_method=method.http_method,
-        type="AWS_PROXY",
-        # Lambda's own API is always called by POST, whatever the route's method.
-        integration_http_method="POST",
+        type=METHODS.route_integration,
+        integration_http_method=METHODS.route_calls_by,
         uri=scope.uris[route.function],
         opts=scope.opts,
     )
@@ -78,7 +77,7 @@ def _mock(mock: Mock, resource_id: pulumi.Input[str], scope: MethodScope) -> lis
         rest_api=scope.api.id,
         resource_id=resource_id,
         http_method=mock.method,
-        authorization="NONE",
+        authorization=METHODS.mock_authorization,
         opts=scope.opts,
     )
     integration = aws.apigateway.Integration(
@@ -87,9 +86,8 @@ def _mock(mock: Mock, resource_id: pulumi.Input[str], scope: MethodScope) -> lis
         resource_id=resource_id,
         http_method=method.http_method,
         type="MOCK",
-        # With binary media types */* the body is bytes, and a template takes only text.
-        content_handling="CONVERT_TO_TEXT",
-        passthrough_behavior="NEVER",
+        content_handling=METHODS.mock_content,
+        passthrough_behavior=METHODS.mock_passthrough,
         request_templates=dict.fromkeys(MOCK_MEDIA_TYPES, json.dumps({"statusCode": mock.status})),
         opts=scope.opts,
     )
@@ -114,7 +112,7 @@ def _answer(
         resource_id=resource_id,
         http_method=answer.http_method,
         status_code=answer.status_code,
-        content_handling="CONVERT_TO_TEXT",
+        content_handling=METHODS.mock_content,
         response_parameters={f"method.response.header.{name}": value for name, value in mock.headers.items()},
         response_templates={"application/json": mock.template},
         opts=scope.opts,

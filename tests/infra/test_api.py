@@ -2,13 +2,13 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
 from infra import api_spec
-from infra.api_spec import ROUTES, ApiSpec, Route
+from infra.api_spec import METHODS, ROUTES, ApiSpec, MethodConstants, Route
 from infra.components.api_stage import ACCESS_LOG
 from infra.cors import Cors
 from infra.gateway_responses import GATEWAY_RESPONSES
@@ -65,6 +65,7 @@ def test_the_deployment_is_replaced_when_its_content_changes(monkeypatch: pytest
     before = trigger()
     assert trigger(corsOrigins=["https://www.example.com"]) != before
     assert trigger(authorizerCacheSeconds=61) != before
+    assert trigger(redeploy=1) not in (before, trigger(redeploy=2))
     changed = replace(GATEWAY_RESPONSES["THROTTLED"], detail="Another text.")
     monkeypatch.setattr(api_spec, "GATEWAY_RESPONSES", {**GATEWAY_RESPONSES, "THROTTLED": changed})
     assert trigger() != before
@@ -81,6 +82,13 @@ def test_the_content_is_every_route_with_its_function() -> None:
         )
     }
     assert len(digests) == 4
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(MethodConstants)])
+def test_what_all_methods_have_alike_is_content_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ApiSpec(ANY_ORIGIN).digest()
+    monkeypatch.setattr(api_spec, "METHODS", replace(METHODS, **{name: "another"}))
+    assert ApiSpec(ANY_ORIGIN).digest() != before
 
 
 def test_the_deployment_stays_when_other_things_change() -> None:

@@ -46,6 +46,7 @@ def test_every_stage_of_the_repository_can_be_read(stage: str) -> None:
         ("bundlePlatform", "x86", "aarch64"),
         ("logLevel", "TRACE", "DEBUG"),
         ("audit", "perhaps", "valid boolean"),
+        ("redeploy", -1, "greater than or equal to 0"),
         ("protectdata", False, "Extra inputs are not permitted"),
         ("tenantsDirectory", "", "at least 1 character"),
     ],
