@@ -17,6 +17,7 @@ from handlers.domain.timestamps import rfc3339
 
 if TYPE_CHECKING:
     from handlers.domain.caller import OperationSettings
+    from handlers.domain.errors import OncewardError
     from handlers.domain.operation import AcceptOperation, Document
     from handlers.domain.ports import ReceiptStore
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 # bytes in practice.
 _EVENT_ENVELOPE_BYTES = 2 * 1024
 
-# DynamoDB's item limit is 400 KB with attribute names; the rest is for everything but document and body.
+# DynamoDB takes items of 400 KB, attribute names included (service quotas; it counts 1,024 bytes a KB, and we
+# do not rely on it). Document and body are all but about 2,000 bytes of an item.
 _MAX_TEXT_BYTES = 400_000 - 8_000
 
 
@@ -34,7 +36,7 @@ class Request:
 
     Attributes:
         key: from the header, or None.
-        document: the validated body, as sent.
+        body: the validated body.
         arrival_ms: when it reached the gateway.
         clock_ms: the worker's clock.
         owner, generation: fresh randomness, made by the caller of `accept`.
@@ -54,7 +56,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Accepted:
-    """This request is the one that takes effect. `abandoned`: it replaced a claim nobody finished."""
+    """This request is the one that takes effect.
+
+    Attributes:
+        abandoned: it replaced a claim nobody finished.
+        body_dropped: the answer was too large to keep, so that its replays come without a body.
+    """
 
     receipt: Receipt
     response: StoredResponse
@@ -88,29 +95,29 @@ def accept(
     key = _key(operation, settings, request)
     claim = _claim(operation, request, key)
     response, receipt = _build(operation, settings, request, claim)
+    dropped = receipt.response != response
     outcome = store.put(receipt, claim)
     if isinstance(outcome, Written):
-        dropped = receipt.response is not None and receipt.response.body is None
         return Accepted(receipt, response, outcome.abandoned, dropped)
     decision = decide(outcome.existing, claim)
     if isinstance(decision, Won):
-        return Accepted(receipt, response, abandoned=False, body_dropped=False)
+        return Accepted(receipt, response, abandoned=False, body_dropped=dropped)
     if isinstance(decision, Replay):
         return Replayed(decision.receipt, decision.response)
+    raise _refusal(decision)
+
+
+def _refusal(decision: InProgress | Mismatch | Lapsed) -> OncewardError:
     if isinstance(decision, Mismatch):
-        raise KeyReused(
+        return KeyReused(
             f"this key was used for another request ({decision.operation}); "
             "send a new key with a new request, or the same body with this one"
         )
     if isinstance(decision, InProgress):
-        raise RequestInProgress(decision.seconds_left)
-    return _unfinished(decision)
-
-
-def _unfinished(lapsed: Lapsed) -> Outcome:
+        return RequestInProgress(decision.seconds_left)
     # Accept mode leaves nothing unfinished, and an operation has one mode: only an item written by hand, or
     # by a later release with another mode for this operation, gets here. Never overwritten, never a 2xx.
-    raise Unavailable("receipts", f"an unfinished claim of {lapsed.receipt.operation} holds this key")
+    return Unavailable("receipts", f"an unfinished claim of {decision.receipt.operation} holds this key")
 
 
 def _key(operation: AcceptOperation, settings: OperationSettings, request: Request) -> str:
@@ -141,8 +148,8 @@ def _build(
     created = {"id": record_id, "createdAt": rfc3339(claim.arrival_ms)}
     derived = operation.derive(request.body)
     document = compact({**created, operation.record_name: request.body, **derived})
-    # Measured as the event will carry it: once it is stored, a document that grows past the limit on its way out
-    # would be an accepted request that nobody hears of.
+    # Measured as the event will carry it: a document that grows past the limit on its way out would be an
+    # accepted request that nobody hears of.
     if len(for_a_message(document).encode()) > MAX_EVENT_BYTES - _EVENT_ENVELOPE_BYTES:
         raise BodyTooLarge(f"the event made of this body would be over {MAX_EVENT_BYTES} bytes")
     answer: Document = {**created, **{name: derived[name] for name in operation.answered}}

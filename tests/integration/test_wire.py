@@ -18,9 +18,10 @@ from handlers.ingest import Dependencies, ingest
 from handlers.settings import IngestSettings
 from ops.local.emulator import Emulator
 from tests.builders import LEAD, lead_event
+from tests.item_size import item_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -131,21 +132,3 @@ def test_when_every_answer_is_lost_it_is_503_and_the_retry_gets_the_stored_answe
     assert ingest_at_the_wire.post("k")["statusCode"] == 503
     assert ingest_at_the_wire.wire.take() == ["PutItem"] * 3
     assert ingest_at_the_wire.post("k")["headers"]["Idempotent-Replayed"] == "true"
-
-
-def item_bytes(value: object) -> int:
-    """The size of a DynamoDB item by AWS's rules ("DynamoDB item sizes and formats", developer guide)."""
-    assert isinstance(value, dict)
-    return sum(len(name.encode()) + _value_bytes(part) for name, part in value.items())
-
-
-def _value_bytes(value: Mapping[str, Any]) -> int:
-    ((kind, content),) = value.items()
-    if kind == "S":
-        return len(content.encode())
-    if kind == "N":
-        return len(content.lstrip("-0")) // 2 + 2
-    if kind == "M":
-        # Three bytes for the map, one more for each member.
-        return 3 + sum(1 + len(name.encode()) + _value_bytes(part) for name, part in content.items())
-    raise AssertionError(f"receipts hold no {kind}")
