@@ -172,13 +172,13 @@ def answer(response: StoredResponse, *, replayed: bool) -> dict[str, Any]:
 
 def finish(result: dict[str, Any], request: HttpRequest, cors_origins: Sequence[str]) -> dict[str, Any]:
     """Add what every answer carries: the correlation id, and CORS for an origin that the stage knows."""
-    result["headers"][_CORRELATION_HEADER] = request.correlation_id
+    # Vary also where the origin is not let in: a cache must not give its answer to an origin that is.
+    result["headers"] |= {_CORRELATION_HEADER: request.correlation_id, "Vary": "Origin"}
     origin = request.header("Origin")
     if origin is not None and ("*" in cors_origins or origin in cors_origins):
         result["headers"] |= {
             "Access-Control-Allow-Origin": origin,
             "Access-Control-Expose-Headers": EXPOSED_HEADERS,
-            "Vary": "Origin",
         }
     return result
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
 from handlers.domain.errors import Refused, Unavailable
 
@@ -77,7 +77,8 @@ def translated(service: str) -> Iterator[None]:
 
     Raises:
         Unavailable: not reached, no answer in time, throttled, or the service failed.
-        Refused: the service answered, and its answer is no.
+        Refused: the service answered, and its answer is no; or what we asked is not in its model, which botocore
+            sees before it sends.
     """
     try:
         yield
@@ -85,5 +86,8 @@ def translated(service: str) -> Iterator[None]:
         if is_not_now(error):
             raise Unavailable(service, code_of(error)) from error
         raise Refused(service, code_of(error)) from error
+    except ParamValidationError as error:
+        # Our own mistake and no outage: the same call can never succeed. (Its message quotes the parameters.)
+        raise Refused(service, type(error).__name__) from error
     except BotoCoreError as error:
         raise Unavailable(service, type(error).__name__) from error

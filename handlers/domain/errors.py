@@ -86,7 +86,7 @@ class Unavailable(OncewardError):
 
 
 class Refused(OncewardError):
-    """A service answered, and said no: sending the same again gets the same answer.
+    """A service said no (or botocore, before it asked): sending the same again gets the same answer.
 
     Attributes:
         service: the AWS service.

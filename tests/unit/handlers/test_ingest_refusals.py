@@ -112,6 +112,22 @@ def test_a_publishable_key_works_from_its_origins_only(store: InMemoryReceipts, 
     assert good["headers"]["Access-Control-Allow-Origin"] == ORIGIN
 
 
+@pytest.mark.parametrize(
+    ("origin", "allowed"),
+    [(ORIGIN, ORIGIN), ("https://evil.example", None), (ORIGIN + ".evil.example", None), (None, None)],
+)
+def test_only_the_stage_s_origins_may_see_answers_and_caches_are_told(
+    store: InMemoryReceipts, origin: str | None, allowed: str | None
+) -> None:
+    headers = {} if origin is None else {"origin": [origin]}
+    for body in (LEAD, {}):
+        answer = post(store, lead_event(body, headers=headers))
+        assert answer["headers"].get("Access-Control-Allow-Origin") == allowed
+        exposed = answer["headers"].get("Access-Control-Expose-Headers", "").split(", ")
+        assert ("X-Correlation-Id" in exposed) == (allowed is not None)
+        assert answer["headers"]["Vary"] == "Origin"
+
+
 def test_a_key_without_the_permission_is_403(store: InMemoryReceipts) -> None:
     answer = post(store, lead_event(authorizer=authorizer_context(operations="leads:read")))
     assert (answer["statusCode"], store.writes) == (403, 0)
