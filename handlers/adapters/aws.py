@@ -77,8 +77,8 @@ def translated(service: str) -> Iterator[None]:
 
     Raises:
         Unavailable: not reached, no answer in time, throttled, or the service failed.
-        Refused: the service answered, and its answer is no; or what we asked is not in its model, which botocore
-            sees before it sends.
+        Refused: the service answered, and its answer is no; or botocore saw that what we ask is not in the
+            service's model.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""`ingest` over the receipts table: what is written, and what each answer of DynamoDB means for the caller."""
+"""`ingest` over the receipts table: what is written, and what DynamoDB's answers mean for the caller."""
 
 from __future__ import annotations
 

@@ -16,7 +16,11 @@ def test_a_record_is_answered_byte_for_byte() -> None:
     answer = World({("acme", "leads", OLD_ID): document}).get(lead(OLD_ID))
     assert answer == {
         "statusCode": 200,
-        "headers": {"Content-Type": "application/json", "X-Correlation-Id": "gateway-request-id"},
+        "headers": {
+            "Content-Type": "application/json",
+            "X-Correlation-Id": "gateway-request-id",
+            "Vary": "Origin",
+        },
         "body": document,
     }
 
