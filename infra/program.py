@@ -19,9 +19,9 @@ from infra.components.tables import Tables
 from infra.components.tenant import Shared, TenantResources
 from infra.components.usage_plans import UsagePlans
 from infra.naming import Location, Names
-from infra.settings import Settings
 from infra.stage import Stage
 from tenants.loader import TenantSet, load
+from tenants.scope import Place, stages_in
 
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 
@@ -34,13 +34,18 @@ def deploy() -> None:
     """
     names = Names(pulumi.get_stack())
     settings = stage_settings.read()
-    tenants = load(REPOSITORY / settings.tenants_directory, names.stage)
-    declare(settings, names, tenants, bundles.build)
+    location = locate()
+    tenants = load(
+        REPOSITORY / settings.tenants_directory,
+        names.stage,
+        known_stages=stages_in(REPOSITORY),
+        place=Place(location.account, location.region),
+    )
+    declare(Stage(settings, names, location), tenants, bundles.build)
 
 
-def declare(settings: Settings, names: Names, tenants: TenantSet, bundle: Bundle) -> None:
+def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     """Declare every resource of one stage and its exports; `bundle` builds the functions' zips."""
-    stage = Stage(settings, names, locate())
     encryption = Encryption(stage)
     key_arn = encryption.key_arn
     tables = Tables(stage, key_arn)

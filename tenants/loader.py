@@ -11,6 +11,7 @@ from tenants.document import Document, parse
 from tenants.errors import Fault, TenantFileError
 from tenants.models import Tenant, Tier, TiersFile
 from tenants.rules import follows, locate, rule_of
+from tenants.scope import Place, Scope
 
 TIERS_FILE: Final = "tiers.yaml"
 
@@ -27,19 +28,27 @@ class TenantSet:
         return self.tiers[tenant.tier]
 
 
-def load(directory: Path, stage: str) -> TenantSet:
+def load(
+    directory: Path, stage: str, *, known_stages: frozenset[str] | None = None, place: Place | None = None
+) -> TenantSet:
     """Read all files of `directory`; the tenants of `stage` only.
 
-    Raises TenantFileError with every fault of every file, those of other stages' tenants too: a wrong
-    file must stop an update wherever it would have counted.
+    With `known_stages`, a file that names another is wrong; with `place` (of `stage`), so is a tenant of the
+    stage whose queue or key is in another account or region. Raises TenantFileError with every fault of
+    every file, those of other stages' tenants too: a wrong file must stop an update wherever it would have
+    counted.
     """
-    everything = load_all(directory)
+    everything = _load(directory, Scope(known_stages, stage, place))
     here = tuple(tenant for tenant in everything.tenants if stage in tenant.stages)
     return TenantSet(here, everything.tiers)
 
 
-def load_all(directory: Path) -> TenantSet:
+def load_all(directory: Path, *, known_stages: frozenset[str] | None = None) -> TenantSet:
     """Read all files of `directory`, whatever their stages; raises TenantFileError like `load`."""
+    return _load(directory, Scope(known_stages))
+
+
+def _load(directory: Path, scope: Scope) -> TenantSet:
     if not directory.is_dir():
         raise TenantFileError([Fault(str(directory), 1, "file", "must be a directory of tenant files")])
     faults: list[Fault] = [
@@ -48,21 +57,21 @@ def load_all(directory: Path) -> TenantSet:
     ]
     tiers, known = _read_tiers(directory / TIERS_FILE, faults)
     paths = sorted(path for path in directory.glob("*.yaml") if path.name != TIERS_FILE)
-    read = [_read_tenant(path.stem, _parse_file(path), tiers, known, faults) for path in paths]
+    read = [_read_tenant(path.stem, _parse_file(path), tiers, known, scope, faults) for path in paths]
     if faults:
         raise TenantFileError(faults)
     tenants = sorted((tenant for tenant in read if tenant is not None), key=lambda tenant: tenant.id)
     return TenantSet(tuple(tenants), tiers)
 
 
-def check_text(path: Path, text: str) -> Tenant:
+def check_text(path: Path, text: str, *, known_stages: frozenset[str] | None = None) -> Tenant:
     """The tenant that `path` would hold if its content were `text`, judged by the tiers beside it.
 
     Raises TenantFileError with the faults of the text and of the tiers.
     """
     faults: list[Fault] = []
     tiers, known = _read_tiers(path.parent / TIERS_FILE, faults)
-    tenant = _read_tenant(path.stem, parse(str(path), text), tiers, known, faults)
+    tenant = _read_tenant(path.stem, parse(str(path), text), tiers, known, Scope(known_stages), faults)
     if tenant is None or faults:
         raise TenantFileError(faults)
     return tenant
@@ -90,6 +99,7 @@ def _read_tenant(
     document: Document,
     tiers: Mapping[str, Tier],
     known: frozenset[str] | None,
+    scope: Scope,
     faults: list[Fault],
 ) -> Tenant | None:
     tenant: Tenant | None = None
@@ -99,6 +109,8 @@ def _read_tenant(
             tenant = Tenant.model_validate(document.data, by_alias=True, by_name=False, context=context)
     except ValidationError as error:
         _note(error, document)
+    if tenant is not None:
+        scope.check(tenant, document)
     if tenant is not None and tenant.tier in tiers:
         _check_against_tier(tenant, tiers[tenant.tier], document)
     faults.extend(document.faults)

@@ -95,7 +95,7 @@ class Alarms(FileModel):
 
 
 class TenantEncryptionKey(FileModel):
-    """A KMS key of the tenant's own for its topic.
+    """A KMS key of the tenant's own for its topic, in the stage's account and region.
 
     The key's policy has to let the platform's `dispatch` role use it through SNS.
     """

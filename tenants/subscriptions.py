@@ -84,14 +84,14 @@ class EmailSubscription(_Subscription):
 
 
 class HttpsSubscription(_Subscription):
-    """An HTTPS address; it confirms by itself, and checks the signature of what it gets."""
+    """An HTTPS address; it confirms by itself, in its own time, and checks the signature of what it gets."""
 
     protocol: Literal["https"]
     endpoint: Annotated[str, Field(pattern=HTTPS, max_length=2048)]
 
 
 class SqsSubscription(_Subscription):
-    """A standard queue, by ARN; its policy has to let the topic send."""
+    """A standard queue of the stage's account and region, by ARN; its policy has to let the topic send."""
 
     protocol: Literal["sqs"]
     endpoint: Annotated[str, Field(pattern=SQS_ARN)]

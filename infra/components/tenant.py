@@ -101,8 +101,7 @@ class TenantResources(pulumi.ComponentResource):
             protocol=wanted.protocol,
             endpoint=wanted.endpoint,
             filter_policy=wanted.filter_policy_json(),
-            # An HTTPS endpoint answers SNS's confirmation by itself, in its own time.
-            endpoint_auto_confirms=True if wanted.protocol == "https" else None,
+            # Nothing waits for a confirmation: a subscriber that is away must not fail the others' update.
             redrive_policy=self._shared.delivery_dlq_arn.apply(
                 lambda arn: json.dumps({"deadLetterTargetArn": arn})
             ),

@@ -16,6 +16,7 @@ from tenants.errors import TenantFileError
 from tenants.loader import TenantSet, check_text, load, load_all
 from tenants.models import STAGE, TENANT_ID
 from tenants.registry import body_limit
+from tenants.scope import stages_in
 from tenants.template import NewTenant, render
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Tenants are files: check, list, show and add them.", no_args_is_help=True)
 
-_HOME: Final = Path(__file__).resolve().parents[2] / "tenants"
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_HOME: Final = _ROOT / "tenants"
 Directory = Annotated[
     Path | None, typer.Option("--directory", help="Where the tenant files are.", show_default="tenants/")
 ]
@@ -34,7 +36,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def validate(directory: Directory = None, as_json: Json = False) -> None:
     """Check every file; exit 1 and list all faults (file:line: field: rule) if any is wrong."""
     try:
-        everything = load_all(_where(directory))
+        everything = load_all(_where(directory), known_stages=stages_in(_ROOT))
     except TenantFileError as error:
         if as_json:
             faults = [
@@ -167,7 +169,10 @@ def _loaded(directory: Path | None, stage: str | None) -> TenantSet:
         raise typer.BadParameter(f"{stage!r} must match {STAGE}", param_hint="--stage")
     where = _where(directory)
     try:
-        return load_all(where) if stage is None else load(where, stage)
+        known = stages_in(_ROOT)
+        if stage is None:
+            return load_all(where, known_stages=known)
+        return load(where, stage, known_stages=known)
     except TenantFileError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
@@ -176,7 +181,7 @@ def _loaded(directory: Path | None, stage: str | None) -> TenantSet:
 def _write(path: Path, text: str) -> None:
     """Create `path` with `text` if that is a valid tenant; exits 2 where it is not, or the file exists."""
     try:
-        check_text(path, text)
+        check_text(path, text, known_stages=stages_in(_ROOT))
         with path.open("x", encoding="utf-8") as stream:
             stream.write(text)
     except TenantFileError as error:

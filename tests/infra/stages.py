@@ -10,8 +10,9 @@ import pulumi
 from ruamel.yaml import YAML
 
 from infra.naming import Names
-from infra.program import REPOSITORY, declare
+from infra.program import REPOSITORY, declare, locate
 from infra.settings import Settings, parse
+from infra.stage import Stage
 from tenants.loader import TenantSet, load
 from tenants.models import Tenant
 from tests.infra.engine import Registered, Run, run
@@ -66,7 +67,7 @@ def run_stage(stage: str, tenants: TenantSet | None = None, *, preview: bool = T
     wanted = sample_tenants(stage) if tenants is None else tenants
 
     def program() -> None:
-        declare(settings, Names(pulumi.get_stack()), wanted, empty_bundle)
+        declare(Stage(settings, Names(pulumi.get_stack()), locate()), wanted, empty_bundle)
 
     return run(program, stage, preview=preview)
 

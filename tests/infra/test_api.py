@@ -87,7 +87,8 @@ def test_the_content_is_every_route_with_its_function() -> None:
 @pytest.mark.parametrize("name", [each.name for each in fields(MethodConstants)])
 def test_what_all_methods_have_alike_is_content_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ApiSpec(ANY_ORIGIN).digest()
-    monkeypatch.setattr(api_spec, "METHODS", replace(METHODS, **{name: "another"}))
+    other: dict[str, Any] = {name: "another"}
+    monkeypatch.setattr(api_spec, "METHODS", replace(METHODS, **other))
     assert ApiSpec(ANY_ORIGIN).digest() != before
 
 

@@ -94,15 +94,32 @@ def test_a_stack_that_is_no_stage_is_refused_before_anything_is_declared(
         run(deploy, "Dev-1", config_of("dev"), preview=True)
 
 
-def test_a_faulty_tenant_file_stops_the_update_and_names_file_line_field_and_rule(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("tier: none\nstages: [dev]\nkeys: [server]\n", r"acme\.yaml:3: tier: "),
+        (
+            "tier: pro\nstages: [dev, prd]\nkeys: [server]\n",
+            r"acme\.yaml:4: stages\[1\]: .*Pulumi\.prd\.yaml",
+        ),
+        (
+            "tier: pro\nstages: [dev]\nkeys: [server]\nsubscriptions:\n"
+            "  - {protocol: sqs, endpoint: 'arn:aws:sqs:us-east-1:123456789012:crm'}\n",
+            r"acme\.yaml:7: subscriptions\[0\]\.endpoint: .* 123456789012 in eu-west-1",
+        ),
+    ],
+)
+def test_a_faulty_tenant_file_stops_the_update_and_names_file_line_field_and_rule(
+    tmp_path: Path, text: str, fault: str
+) -> None:
     from infra.program import deploy
     from tenants.errors import TenantFileError
 
     directory = tmp_path / "tenants"
     directory.mkdir()
     (directory / "tiers.yaml").write_text((REPOSITORY / "tenants" / "tiers.yaml").read_text())
-    (directory / "acme.yaml").write_text("id: acme\nname: Acme\ntier: none\nstages: [dev]\nkeys: [server]\n")
+    (directory / "acme.yaml").write_text(f"id: acme\nname: Acme\n{text}")
     relative = os.path.relpath(directory, REPOSITORY)
     config = config_of("dev") | {"onceward:tenantsDirectory": relative}
-    with pytest.raises(TenantFileError, match=r"acme\.yaml:3: tier: "):
+    with pytest.raises(TenantFileError, match=fault):
         run(deploy, "dev", config, preview=True)

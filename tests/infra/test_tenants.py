@@ -179,6 +179,14 @@ def test_subscriptions_carry_their_filter_and_fall_back_to_the_delivery_dlq() ->
         assert target == "arn:aws:sqs:eu-west-1:123456789012:onceward-dev_delivery-dlq"
 
 
+def test_an_https_subscriber_that_does_not_confirm_fails_nobodys_update() -> None:
+    wanted = ({"protocol": "https", "endpoint": "https://hooks.example.com/onceward"},)
+    run = run_with(tenant("bee", subscriptions=wanted), audit=False)
+    (made,) = run.of_type(SUBSCRIPTION)
+    # With it, the provider waits for the confirmation, and fails when none comes.
+    assert "endpointAutoConfirms" not in made.inputs
+
+
 def test_a_tenant_with_a_key_of_its_own_has_its_topic_encrypted_with_it() -> None:
     arn = "arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555"
     run = run_with(tenant("bee", encryption={"kmsKeyArn": arn}), tenant("tea"), preview=False)

@@ -49,6 +49,13 @@ def test_validate_lists_every_fault_and_exits_1(tmp_path: Path) -> None:
     ]
 
 
+def test_validate_refuses_a_stage_that_has_no_settings(tmp_path: Path) -> None:
+    path = directory(tmp_path, acme=TENANT.replace("[local, dev]", "[local, prd]"))
+    result = at(path, "validate")
+    assert result.exit_code == 1
+    assert f"{path}/acme.yaml:4: stages[1]: must have a Pulumi.prd.yaml" in result.stdout
+
+
 def test_validate_tells_scripts_the_same_as_json(tmp_path: Path) -> None:
     path = directory(tmp_path, acme=WRONG)
     result = at(path, "validate", "--json")
