@@ -74,7 +74,9 @@ def without_rights(platform: RunningPlatform, function: str) -> Iterator[None]:
 def test_a_store_that_cannot_be_reached_is_503_with_retry_after_and_the_retry_takes_effect(
     platform: RunningPlatform, alpha: Api
 ) -> None:
-    sent = {fresh_key(): LEAD | extra for extra in ({}, {"n": 1}, {"company": "Analytical Engines"})}
+    sent: dict[str, dict[str, object]] = {
+        fresh_key(): {**LEAD, **extra} for extra in ({}, {"n": 1}, {"company": "Analytical Engines"})
+    }
     with without_rights(platform, "ingest"):
         for key, body in sent.items():
             answer = alpha.post(body, idempotency_key=key)

@@ -66,7 +66,7 @@ def test_64_callers_at_once_make_one_lead_fifty_times(platform: RunningPlatform,
 
 
 def _mark_of(event: dict[str, Any]) -> object:
-    return event["data"]["lead"].get("mark")
+    return event["data"].get("lead", {}).get("mark")
 
 
 def warm_up(alpha: Api, pool: ThreadPoolExecutor) -> None:
