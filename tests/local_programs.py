@@ -30,6 +30,7 @@ KIND = "test:index:Thing"
 class Things(Provider):
     """Things in memory: `name` is their address, `material` is fixed, `size` and `label` can change.
 
+    A thing named `a/b` lives in the thing `a`: it can only be made there, and goes with it.
     `calls` is every call in order; `broken` are the names whose making fails after the thing is there.
     """
 
@@ -49,6 +50,9 @@ class Things(Provider):
         self.calls.append(("create", inputs["name"]))
         if inputs["name"] in self.there:
             raise ValueError(f"{inputs['name']} exists")
+        home = inputs["name"].rpartition("/")[0]
+        if home and home not in self.there:
+            raise ValueError(f"there is no {home}")
         identifier = f"id-{next(self._ids)}"
         self.there[inputs["name"]] = identifier
         if inputs["name"] in self.broken:
@@ -65,12 +69,15 @@ class Things(Provider):
 
     def delete(self, aws: Clients, old: Entry) -> None:
         self.calls.append(("delete", old.inputs["name"]))
-        self.there.pop(old.inputs["name"], None)
+        name = old.inputs["name"]
+        for lost in [each for each in self.there if each == name or each.startswith(f"{name}/")]:
+            del self.there[lost]
 
 
 class Thing(pulumi.CustomResource):
     """A thing as a program declares it."""
 
+    name: pulumi.Output[str]
     arn: pulumi.Output[str]
     version: pulumi.Output[str]
 

@@ -1,30 +1,22 @@
 """Brings one resource from what it is to what is asked for, and records that it did."""
 
 import contextlib
+import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from ops.local.asked import Asked
 from ops.local.clients import Clients
 from ops.local.diff import Plan, Report, Step, plan
 from ops.local.errors import UpdateFailedError
+from ops.local.replacing import hanging_on, refuse_to_lose, refuse_to_take_its_place
 from ops.local.resources.base import NOT_APPLIED_ANYWHERE, Made, Provider
 from ops.local.state import Entry, State
-from ops.local.urn import name_of, type_of
+from ops.local.urn import label_of, name_of, type_of
 from ops.local.wire import UNKNOWN
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A registration: the entry as it shall be (without id and outputs) and how to get there."""
-
-    entry: Entry
-    aliases: tuple[str, ...] = ()
-    ignore_changes: tuple[str, ...] = ()
-    replace_on: tuple[str, ...] = ()
-    delete_before_replace: bool = False
 
 
 class Applier:
@@ -44,6 +36,8 @@ class Applier:
         self._providers = providers
         self._report = report
         self._dry_run = dry_run
+        self._lock = threading.Lock()
+        self._taken_down: dict[str, Entry] = {}
 
     def apply(self, asked: Asked) -> tuple[Entry, bool]:
         """The resource as it is now, and whether its id is known (not so for one that a preview would make).
@@ -56,18 +50,9 @@ class Applier:
         provider = self._provider(asked.entry.urn)
         inputs = self._inputs(provider, old, asked)
         entry = replace(asked.entry, inputs=inputs)
-        todo = plan(
-            old,
-            inputs,
-            provider.identity,
-            replace_on=asked.replace_on,
-            delete_before_replace=asked.delete_before_replace,
-        )
-        if todo.step is Step.REPLACE and old is not None and old.protect:
-            changed = ", ".join(todo.changed)
-            raise UpdateFailedError(
-                f"{_where(entry.urn)} is protected, and a change of {changed} replaces it"
-            )
+        todo = self._plan(provider, old, asked, inputs)
+        if todo.step is Step.REPLACE and old is not None:
+            self._make_room(old, asked, todo)
         if self._dry_run:
             result = self._preview(provider, old, entry, todo)
         else:
@@ -82,6 +67,12 @@ class Applier:
             with _explained(old.urn):
                 self._provider(old.urn).delete(self._aws, old)
         self._state.remove(old)
+
+    @property
+    def taken_down(self) -> set[str]:
+        """URNs of what had to go because what it lived in was replaced, whether it came back or not."""
+        with self._lock:
+            return set(self._taken_down)
 
     def _known(self, asked: Asked) -> Entry | None:
         """What is recorded for it, under its URN or one that it had before."""
@@ -103,24 +94,52 @@ class Applier:
     def _provider(self, urn: str) -> Provider:
         provider = self._providers.get(type_of(urn))
         if provider is None:
-            raise UpdateFailedError(f"{_where(urn)} is of a type that the local platform does not know")
+            raise UpdateFailedError(f"{label_of(urn)} is of a type that the local platform does not know")
         return provider
 
     def _inputs(self, provider: Provider, old: Entry | None, asked: Asked) -> dict[str, Any]:
-        inputs = dict(asked.entry.inputs)
+        asked.refuse_paths()
         known = provider.applied | provider.not_applied.keys() | NOT_APPLIED_ANYWHERE.keys()
-        strange = sorted(inputs.keys() - known)
+        strange = sorted(asked.entry.inputs.keys() - known)
         if strange:
             raise UpdateFailedError(
-                f"{_where(asked.entry.urn)} has properties that the local platform does not apply: "
+                f"{label_of(asked.entry.urn)} has properties that the local platform does not apply: "
                 f"{', '.join(strange)}"
             )
-        if old is not None:
-            for name in asked.ignore_changes:
-                inputs.pop(name, None)
-                if name in old.inputs:
-                    inputs[name] = old.inputs[name]
-        return inputs
+        before = old or self._taken_down.get(asked.entry.urn)
+        return asked.inputs_over(before.inputs if before else None)
+
+    def _plan(self, provider: Provider, old: Entry | None, asked: Asked, inputs: dict[str, Any]) -> Plan:
+        todo = plan(
+            old,
+            inputs,
+            provider.identity,
+            replace_on=asked.replace_on,
+            delete_before_replace=asked.delete_before_replace,
+        )
+        if asked.entry.urn in self._taken_down:  # in a preview it is still there
+            return Plan(Step.REPLACE, todo.changed, delete_first=True)
+        return todo
+
+    def _make_room(self, old: Entry, asked: Asked, todo: Plan) -> None:
+        """Take down what lives in the resource, if that is to be deleted before it comes again."""
+        if old.protect:
+            changed = ", ".join(todo.changed)
+            raise UpdateFailedError(
+                f"{label_of(old.urn)} is protected, and a change of {changed} replaces it"
+            )
+        if todo.same_address:
+            refuse_to_take_its_place(old)
+        if not todo.delete_first or old.retain:
+            return
+        identities = {kind: each.identity for kind, each in self._providers.items()}
+        dependents = hanging_on([old.urn, *asked.aliases], self._state.present(), identities)
+        refuse_to_lose(old, dependents)
+        with self._lock:
+            self._taken_down |= {entry.urn: entry for entry in dependents}
+        if not self._dry_run:
+            for entry in dependents:
+                self.delete(entry)
 
     def _carry_out(self, provider: Provider, old: Entry | None, entry: Entry, todo: Plan) -> Entry:
         if todo.step is Step.SAME and old is not None:
@@ -160,10 +179,6 @@ class Applier:
         return replace(entry, id=old.id, outputs=outputs), True
 
 
-def _where(urn: str) -> str:
-    return f"{type_of(urn)} ({name_of(urn)})"
-
-
 @contextlib.contextmanager
 def _explained(urn: str) -> Iterator[None]:
     """Turn what boto3 raises, and what a provider says of its inputs, into an error naming the resource."""
@@ -172,6 +187,6 @@ def _explained(urn: str) -> Iterator[None]:
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
         reason = error.response.get("Error", {}).get("Message", "")
-        raise UpdateFailedError(f"{_where(urn)}: {error.operation_name}: {code}: {reason}") from error
+        raise UpdateFailedError(f"{label_of(urn)}: {error.operation_name}: {code}: {reason}") from error
     except (BotoCoreError, ValueError, OSError) as error:
-        raise UpdateFailedError(f"{_where(urn)}: {error}") from error
+        raise UpdateFailedError(f"{label_of(urn)}: {error}") from error

@@ -1,13 +1,16 @@
 """What must be done about a resource: a pure comparison of what is and what is asked for."""
 
 import enum
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ops.local.archives import ARCHIVE, is_archive
 from ops.local.state import Entry
 from ops.local.wire import has_unknown
+
+EVERY = "*"
+"""Stands for all properties in Pulumi's options ignoreChanges and replaceOnChanges."""
 
 
 class Step(enum.Enum):
@@ -43,6 +46,8 @@ class Plan:
     step: Step
     changed: tuple[str, ...] = ()
     delete_first: bool = False
+    same_address: bool = False
+    """The replacement has the address of the old resource: both cannot be there at once."""
 
 
 def changed_properties(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, ...]:
@@ -56,23 +61,22 @@ def plan(
     inputs: Mapping[str, Any],
     identity: Identity,
     *,
-    replace_on: Iterable[str] = (),
+    replace_on: Collection[str] = (),
     delete_before_replace: bool = False,
 ) -> Plan:
-    """What to do with a resource that is now `old` and shall have `inputs`."""
+    """What to do with a resource that is now `old` and shall have `inputs`.
+
+    `replace_on`: further properties whose change is a replacement, or `EVERY`.
+    """
     if old is None:
         return Plan(Step.CREATE)
     changed = changed_properties(old.inputs, inputs)
     if not changed:
         return Plan(Step.SAME)
-    if not set(changed) & {*identity.names, *identity.fixed, *replace_on}:
+    if EVERY not in replace_on and not set(changed) & {*identity.names, *identity.fixed, *replace_on}:
         return Plan(Step.UPDATE, changed)
-    return Plan(Step.REPLACE, changed, delete_before_replace or _collides(identity, changed))
-
-
-def _collides(identity: Identity, changed: Collection[str]) -> bool:
-    """The successor would have the address of its predecessor: both cannot be there at once."""
-    return bool(identity.names) and not set(changed) & set(identity.names)
+    same_address = bool(identity.names) and not set(changed) & set(identity.names)
+    return Plan(Step.REPLACE, changed, delete_before_replace or same_address, same_address)
 
 
 def _same(old: Any, new: Any) -> bool:  # noqa: ANN401 (any JSON values)

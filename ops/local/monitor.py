@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import resource_pb2
 
-from ops.local.applier import Applier, Asked
+from ops.local.applier import Applier
 from ops.local.archives import is_archive
+from ops.local.asked import Asked
 from ops.local.errors import UpdateFailedError
 from ops.local.invokes import INVOKES, Caller
 from ops.local.state import Entry
@@ -121,15 +122,20 @@ class Monitor:
         return urn
 
     def _asked(self, request: resource_pb2.RegisterResourceRequest, urn: str, plain: Plain) -> Asked:
+        by_property = {
+            name: tuple(sorted(made_from.urns))
+            for name, made_from in sorted(request.propertyDependencies.items())
+            if made_from.urns
+        }
         dependencies = {*request.dependencies, request.parent, request.deletedWith}
-        for property_dependencies in request.propertyDependencies.values():
-            dependencies.update(property_dependencies.urns)
+        dependencies.update(*by_property.values())
         entry = Entry(
             urn=urn,
             custom=request.custom,
             inputs=plain.values,
             secret_names=tuple(sorted({*plain.secret_names, *request.additionalSecretOutputs})),
             dependencies=tuple(sorted(dependencies - {""})),
+            property_dependencies=by_property,
             protect=request.protect,
             retain=request.retainOnDelete,
         )

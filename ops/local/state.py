@@ -34,6 +34,8 @@ class Entry:
     """The outputs that are secrets."""
     dependencies: tuple[str, ...] = ()
     """URNs that must outlive it: its parent and all it was made from."""
+    property_dependencies: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """URNs by the input that was made from them, sorted; inputs made from none are left out."""
     protect: bool = False
     retain: bool = False
     """Leave the thing alone when the entry goes."""
@@ -43,7 +45,8 @@ class State:
     """The entries of one stack. Safe to use from several threads.
 
     `entries`: those that the program registered last. `condemned`: predecessors of replaced ones, still to
-    be deleted. `begun`: URNs whose making broke off, so that nobody knows whether they are there.
+    be deleted. `begun`: URNs whose making broke off, so that nobody knows whether they are there. `retained`:
+    (type, id) of what went out of the program and was to stay: it is nobody's leftover.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,6 +57,7 @@ class State:
         self.entries: dict[str, Entry] = {}
         self.condemned: list[Entry] = []
         self.begun: set[str] = set()
+        self.retained: set[tuple[str, str]] = set()
         self.outputs: dict[str, Any] = {}
         self._load()
 
@@ -66,17 +70,24 @@ class State:
         self._apply_and_note({"put": asdict(entry), "condemn": asdict(condemn) if condemn else None})
 
     def remove(self, entry: Entry) -> None:
-        """Record that the entry, or that condemned predecessor, was deleted."""
+        """Record that the entry, or that condemned predecessor, was deleted (or retained, if it says so)."""
         self._apply_and_note({"remove": asdict(entry)})
 
     def rename(self, old_urn: str, entry: Entry) -> None:
         """Record that the entry is the one known by another URN until now (an alias)."""
         self._apply_and_note({"rename": old_urn, "put": asdict(entry)})
 
-    def owns(self, resource_type: str, identifier: str) -> bool:
-        """Whether an entry of the type has the provider's id."""
+    def present(self) -> list[Entry]:
+        """The entries of this moment, which other threads may be changing."""
         with self._lock:
-            return any(e.id == identifier and type_of(e.urn) == resource_type for e in self.entries.values())
+            return list(self.entries.values())
+
+    def owns(self, resource_type: str, identifier: str) -> bool:
+        """Whether an entry of the type has the provider's id, or had it and was to be retained."""
+        with self._lock:
+            return (resource_type, identifier) in self.retained or any(
+                e.id == identifier and type_of(e.urn) == resource_type for e in self.entries.values()
+            )
 
     def save(self, outputs: dict[str, Any] | None = None) -> None:
         """Fold the journal into the state file; `outputs` are the stack's, if the update came so far."""
@@ -89,6 +100,7 @@ class State:
                 "entries": [asdict(entry) for entry in self.entries.values()],
                 "condemned": [asdict(entry) for entry in self.condemned],
                 "begun": sorted(self.begun),
+                "retained": sorted(self.retained),
             }
             text = json.dumps(document, indent=1)
             if not self._path.exists() or self._path.read_text(encoding="utf-8") != text:
@@ -103,7 +115,8 @@ class State:
     def forget(self) -> None:
         """Drop every entry, and the files."""
         with self._lock:
-            self.entries, self.condemned, self.begun, self.outputs = {}, [], set(), {}
+            self.entries, self.condemned, self.outputs = {}, [], {}
+            self.begun, self.retained = set(), set()
             self._path.unlink(missing_ok=True)
             self._end_journal()
 
@@ -120,6 +133,7 @@ class State:
         self.entries = {e["urn"]: _entry(e) for e in document.get("entries", [])}
         self.condemned = [_entry(e) for e in document.get("condemned", [])]
         self.begun = set(document.get("begun", []))
+        self.retained = {(kind, identifier) for kind, identifier in document.get("retained", [])}
         self.outputs = document.get("outputs", {})
         if self._journal.exists():
             for line in self._journal.read_text(encoding="utf-8").splitlines():
@@ -148,6 +162,8 @@ class State:
             self.condemned.append(_entry(note["condemn"]))
         if note.get("remove"):
             entry = _entry(note["remove"])
+            if entry.custom and entry.retain:
+                self.retained.add((type_of(entry.urn), entry.id))
             if entry in self.condemned:
                 self.condemned.remove(entry)
             elif self.entries.get(entry.urn) == entry:
@@ -155,5 +171,8 @@ class State:
 
 
 def _entry(document: dict[str, Any]) -> Entry:
+    """The entry as JSON has it, with its tuples; an earlier version wrote none by property."""
     lists = {name: tuple(document[name]) for name in ("secret_names", "dependencies")}
-    return Entry(**(document | lists))
+    by_property = document.get("property_dependencies", {})
+    properties = {name: tuple(urns) for name, urns in by_property.items()}
+    return Entry(**(document | lists | {"property_dependencies": properties}))

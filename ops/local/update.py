@@ -20,7 +20,7 @@ from ops.local.monitor import Monitor, Program
 from ops.local.resources.base import Provider
 from ops.local.state import Entry, State
 from ops.local.summary import UpdateSummary
-from ops.local.urn import name_of, type_of
+from ops.local.urn import label_of
 
 _GARBAGE_THRESHOLD = 100_000
 """Allocations between two collections while the program runs: with Python's 700 (2,000 from 3.12 on)
@@ -83,6 +83,8 @@ def run(inputs: Inputs, state: State, aws: Clients, report: Report) -> UpdateSum
                 applier.delete(entry)
             if entry in gone:
                 steps(Step.DELETE, entry.urn, ())
+        for urn in sorted(applier.taken_down - monitor.registered - state.entries.keys()):
+            steps(Step.DELETE, urn, ())
     except BaseException:
         if not dry_run:
             state.save()
@@ -95,7 +97,7 @@ def run(inputs: Inputs, state: State, aws: Clients, report: Report) -> UpdateSum
 def _refuse_protected(gone: list[Entry]) -> None:
     protected = [entry.urn for entry in gone if entry.protect]
     if protected:
-        names = ", ".join(f"{type_of(urn)} ({name_of(urn)})" for urn in protected)
+        names = ", ".join(label_of(urn) for urn in protected)
         raise UpdateFailedError(f"protected, but no longer in the program: {names}")
 
 

@@ -25,3 +25,8 @@ def type_of(urn: str) -> str:
 def name_of(urn: str) -> str:
     """The resource's logical name."""
     return urn.split("::", 3)[3]
+
+
+def label_of(urn: str) -> str:
+    """What a person calls it: `TYPE (NAME)`."""
+    return f"{type_of(urn)} ({name_of(urn)})"

@@ -30,7 +30,7 @@ def test_what_is_the_same_is_left_alone() -> None:
         ({"size": True}, Plan(Step.UPDATE, ("size",))),  # True == 1 in Python, but not on AWS
         ({"name": "b"}, Plan(Step.REPLACE, ("name",), delete_first=False)),
         ({"parent": "q", "size": 2}, Plan(Step.REPLACE, ("parent", "size"), delete_first=False)),
-        ({"material": "iron"}, Plan(Step.REPLACE, ("material",), delete_first=True)),
+        ({"material": "iron"}, Plan(Step.REPLACE, ("material",), delete_first=True, same_address=True)),
         ({"material": "iron", "name": "b"}, Plan(Step.REPLACE, ("material", "name"), delete_first=False)),
     ],
 )
@@ -56,6 +56,8 @@ def test_without_an_address_of_its_own_the_new_one_comes_before_the_old_one_goes
 def test_the_programs_own_options_decide_too() -> None:
     inputs = {**OLD.inputs, "size": 2}
     assert plan(OLD, inputs, IDENTITY, replace_on=["size"]).step is Step.REPLACE
+    assert plan(OLD, inputs, IDENTITY, replace_on=["*"]).step is Step.REPLACE
+    assert plan(OLD, dict(OLD.inputs), IDENTITY, replace_on=["*"]).step is Step.SAME
     assert plan(OLD, {**OLD.inputs, "name": "b"}, IDENTITY, delete_before_replace=True).delete_first
 
 
