@@ -14,34 +14,37 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.batch import EventType
 
-from handlers.adapters import batch, metrics, parking
+from handlers.adapters import batch, parking
+from handlers.adapters.dispatch_trace import FUNCTION, DispatchTrace, reason_of
 from handlers.adapters.receipt_item import from_item
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.topics import SnsTopics
 from handlers.domain import cloud_event
-from handlers.domain.errors import OncewardError, Unavailable
-from handlers.domain.outbox import DispatchConflict, delivery_of, is_due
-from handlers.http import where
+from handlers.domain.errors import Unavailable
+from handlers.domain.outbox import delivery_of, is_due
 from handlers.settings import DispatchSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from handlers.domain.outbox import Delivery
 
     Image = Mapping[str, Any]
 
-_SERVICE: Final = "dispatch"
 # Lambda's names for the two event sources (`eventSource` of a record).
 _STREAM: Final = "aws:dynamodb"
+# What a record takes when its topic and the retry queue both let calls run into their timeouts: 7 s each
+# (`handlers.adapters.aws`). With less left, the function would be killed over it.
+_RECORD_MS: Final = 14_000
 
 
 class Records(Protocol):
     """The records table."""
 
-    def write(self, delivery: Delivery) -> bool:
+    def write(self, delivery: Delivery) -> None:
         """Write the record unless it is there; raises DispatchConflict, Refused or Unavailable."""
 
 
@@ -58,6 +61,9 @@ class Parking(Protocol):
     def park(self, image: Image, error: str, parked_at_ms: int) -> None:
         """Queue the whole image for another attempt; raises Refused or Unavailable."""
 
+    def back_off(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Let these messages wait before their next attempt; raises Refused or Unavailable."""
+
 
 @dataclass(frozen=True)
 class Dependencies:
@@ -70,6 +76,10 @@ class Dependencies:
     logger: Logger
     clock_ms: Callable[[], int]
 
+    def trace(self, image: Image) -> DispatchTrace:
+        """What is said of the record of this image."""
+        return DispatchTrace(self.logger, self.settings.stage, image)
+
 
 @cache
 def _dependencies() -> Dependencies:
@@ -79,33 +89,40 @@ def _dependencies() -> Dependencies:
         records=DynamoDbRecords(settings.records_table),
         topics=SnsTopics(settings.topic_arn_prefix),
         parking=parking.RetryQueue(settings.retry_queue_url),
-        logger=Logger(service=_SERVICE),
+        logger=Logger(service=FUNCTION),
         clock_ms=lambda: time.time_ns() // 1_000_000,
     )
 
 
-def handler(event: Mapping[str, Any], context: object) -> PartialItemFailureResponse:  # noqa: ARG001 - Lambda's
+def handler(event: Mapping[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
     """Deliver a batch of the stream or of the retry queue; answers the items to bring again."""
-    return dispatch(event, _dependencies())
+    return dispatch(event, _dependencies(), context.get_remaining_time_in_millis)
 
 
-def dispatch(event: Mapping[str, Any], dependencies: Dependencies) -> PartialItemFailureResponse:
+def dispatch(
+    event: Mapping[str, Any], dependencies: Dependencies, remaining_ms: Callable[[], int]
+) -> PartialItemFailureResponse:
     """Deliver what each record of `event` (DynamoDB stream or SQS) asks for.
+
+    `remaining_ms`: how long the function may still run.
 
     Raises:
         BatchFailed: a record of a stream that ignores partial answers failed.
     """
     records = event["Records"]
-    if records[0]["eventSource"] == _STREAM:
-        return batch.process(
-            records,
-            EventType.DynamoDBStreams,
-            lambda record: _from_stream(record, dependencies),
-            partial_failures=dependencies.settings.stream_honours_partial_failures,
-        )
-    return batch.process(
-        records, EventType.SQS, lambda record: _from_queue(record, dependencies), partial_failures=True
+    from_stream = records[0]["eventSource"] == _STREAM
+    step, image_in = (_from_stream, _changed) if from_stream else (_from_queue, _parked)
+    steps = batch.Steps(
+        deliver=lambda record: step(record, dependencies),
+        skip=lambda record, error: dependencies.trace(image_in(record)).not_attempted(error),
+        has_time=lambda: remaining_ms() >= _RECORD_MS,
     )
+    if from_stream:
+        honoured = dependencies.settings.stream_honours_partial_failures
+        return batch.process(records, EventType.DynamoDBStreams, steps, partial_failures=honoured)
+    response = batch.process(records, EventType.SQS, steps, partial_failures=True)
+    _back_off(records, response, dependencies)
+    return response
 
 
 def _from_stream(record: Mapping[str, Any], dependencies: Dependencies) -> None:
@@ -113,96 +130,78 @@ def _from_stream(record: Mapping[str, Any], dependencies: Dependencies) -> None:
     image = change.get("NewImage")
     if not is_due(image, change.get("OldImage")):
         return
-    trace = _Trace(dependencies, image)
+    trace = dependencies.trace(image)
     try:
-        trace.dispatched(_deliver(image, dependencies))
-    except Unavailable as error:
+        delivery = _deliver(image, dependencies)
+    except batch.Outage as error:
         # Nothing is wrong with the record: it waits in the stream, in its place.
         trace.failed(error)
         raise
     except Exception as error:  # noqa: BLE001 - a record that breaks us must not hold up all tenants behind it
         _park(image, error, trace, dependencies)
+    else:
+        trace.dispatched(dependencies.clock_ms() - delivery.created_at)
 
 
 def _from_queue(record: Mapping[str, Any], dependencies: Dependencies) -> None:
-    trace = _Trace(dependencies, {})
+    trace = dependencies.trace({})
     try:
         image = parking.image_in(record["body"])
-        trace = _Trace(dependencies, image)
-        trace.dispatched(_deliver(image, dependencies))
+        trace = dependencies.trace(image)
+        delivery = _deliver(image, dependencies)
     except Exception as error:
         # Never parked again: its message stays, and the queue's redrive policy counts the attempts.
         trace.failed(error)
         raise
+    trace.dispatched(dependencies.clock_ms() - delivery.created_at)
 
 
-def _park(image: Image, error: Exception, trace: _Trace, dependencies: Dependencies) -> None:
+def _park(image: Image, error: Exception, trace: DispatchTrace, dependencies: Dependencies) -> None:
     try:
         dependencies.parking.park(image, reason_of(error), dependencies.clock_ms())
     except Exception as parking_error:
         trace.failed(parking_error)
+        if isinstance(parking_error, Unavailable):
+            raise batch.Outage(str(parking_error)) from parking_error
         raise
     trace.parked(error)
 
 
+def _back_off(
+    records: Sequence[Mapping[str, Any]], response: PartialItemFailureResponse, dependencies: Dependencies
+) -> None:
+    failed = {item["itemIdentifier"] for item in response["batchItemFailures"]}
+    try:
+        dependencies.parking.back_off([record for record in records if record["messageId"] in failed])
+    except Exception as error:  # noqa: BLE001 - raised, it would fail the messages that were delivered
+        # They come back after the queue's visibility timeout: sooner than meant, and no worse.
+        dependencies.logger.warning("no_back_off", extra={"reason": reason_of(error)})
+
+
 def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
-    """The steps of DESIGN section 8, in this order: who hears of a record must be able to read it."""
+    """The steps of DESIGN section 8, in this order: who hears of a record must be able to read it.
+
+    Raises:
+        Outage: the records table, which all tenants share, does not answer. Whatever else it raises is this
+            record's: a topic is its tenant's alone, even where it only throttles.
+    """
     delivery = delivery_of(from_item(image))
-    # Written before or by us: either way the event may not be out yet, so it goes on. Before the event is
-    # even made: a document that makes none must not cost its caller the record.
-    dependencies.records.write(delivery)
+    try:
+        # Written before or by us: either way the event may not be out yet, so it goes on. Before the event is
+        # even made: a document that makes none must not cost its caller the record.
+        dependencies.records.write(delivery)
+    except Unavailable as error:
+        raise batch.Outage(str(error)) from error
     dependencies.topics.publish(delivery, cloud_event.encode(delivery, dependencies.settings.stage))
     return delivery
 
 
-def reason_of(error: Exception) -> str:
-    """What is said of an error in logs and parked messages: never what a foreign error quotes of the data."""
-    return str(error) if isinstance(error, OncewardError) else where(error)
+def _changed(record: Mapping[str, Any]) -> Image:
+    return record["dynamodb"].get("NewImage") or {}
 
 
-class _Trace:
-    """What is said of one record: a log line and its metrics. Never the payload."""
-
-    def __init__(self, dependencies: Dependencies, image: Image) -> None:
-        self._dependencies = dependencies
-        self._tenant_id = _text(image, "tenantId")
-        self._operation = _text(image, "operation")
-        self._event_id = _text(image, "outboxId")
-        self._correlation_id = _text(image, "correlationId")
-
-    def dispatched(self, delivery: Delivery) -> None:
-        lag = self._dependencies.clock_ms() - delivery.created_at
-        self._say("dispatched", {"Dispatched": 1}, {"DispatchLag": lag}, {"lag_ms": lag})
-
-    def parked(self, error: Exception) -> None:
-        self._say("parked", {"DispatchParked": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
-
-    def failed(self, error: Exception) -> None:
-        self._say("failed", {"DispatchFailed": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
-
-    def _say(
-        self, outcome: str, counts: dict[str, int], ms: dict[str, float], more: dict[str, str | int]
-    ) -> None:
-        logger = self._dependencies.logger
-        log = logger.info if outcome == "dispatched" else logger.error
-        said: dict[str, str | int] = {
-            "outcome": outcome,
-            "tenant": self._tenant_id,
-            "operation": self._operation,
-            "event_id": self._event_id,
-            "correlation_id": self._correlation_id,
-        }
-        log(outcome, extra=said | more)
-        service = metrics.service_name(self._dependencies.settings.stage, _SERVICE)
-        metrics.emit(service, self._operation, self._tenant_id, counts, ms)
-
-
-def _conflicts(error: Exception) -> dict[str, int]:
-    return {"DispatchConflict": 1} if isinstance(error, DispatchConflict) else {}
-
-
-def _text(image: Image, name: str) -> str:
-    # For the log of an image that may be malformed in any way, so nothing is assumed of it.
-    attribute = image.get(name)
-    value = attribute.get("S") if isinstance(attribute, dict) else None
-    return value if isinstance(value, str) and value else "unknown"
+def _parked(record: Mapping[str, Any]) -> Image:
+    try:
+        return parking.image_in(record["body"])
+    except Exception:  # noqa: BLE001 - only to say whose it is; its own attempt will say what is wrong with it
+        return {}

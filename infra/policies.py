@@ -56,7 +56,7 @@ def api_logging_trust() -> Document:
     }
 
 
-def allow(sid: str, actions: Sequence[str], resources: str | Sequence[str]) -> Statement:
+def allow(sid: str, actions: Sequence[str], resources: str | Sequence[str]) -> dict[str, object]:
     """One Allow statement."""
     listed = [resources] if isinstance(resources, str) else list(resources)
     return {"Sid": sid, "Effect": "Allow", "Action": list(actions), "Resource": listed}
@@ -85,7 +85,10 @@ def _read(arns: Arns) -> list[Statement]:
 
 def _dispatch(arns: Arns) -> list[Statement]:
     polling = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
-    retrying = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:SendMessage"]
+    polling_queue = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
+    # Its own calls: to park, and to let what failed again wait.
+    retrying = [*polling_queue, "sqs:SendMessage", "sqs:ChangeMessageVisibility"]
+    own_bucket = {"Condition": {"StringEquals": {"s3:ResourceAccount": arns.location.account}}}
     return [
         allow("StoreRecord", ["dynamodb:PutItem"], arns.table("records")),
         allow("Publish", ["sns:Publish"], f"{arns.tenant_topic_prefix}*"),
@@ -93,8 +96,9 @@ def _dispatch(arns: Arns) -> list[Statement]:
         allow("FindStreams", ["dynamodb:ListStreams"], "*"),
         allow("ParkAndRetry", retrying, arns.queue("dispatch-retry")),
         # Lambda writes batches that it gives up with the function's role; it lists the bucket to find it.
-        allow("KeepFailures", ["s3:PutObject"], f"{arns.failure_bucket}/*"),
-        allow("FindFailureBucket", ["s3:ListBucket"], arns.failure_bucket),
+        # Bucket names are everybody's: should ours be gone and another's have its name, nothing goes there.
+        allow("KeepFailures", ["s3:PutObject"], f"{arns.failure_bucket}/*") | own_bucket,
+        allow("FindFailureBucket", ["s3:ListBucket"], arns.failure_bucket) | own_bucket,
     ]
 
 

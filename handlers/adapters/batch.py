@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
-from handlers.domain.errors import OncewardError, Unavailable
+from handlers.domain.errors import OncewardError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from aws_lambda_powertools.utilities.batch.base import FailureResponse, SuccessResponse
-    from aws_lambda_powertools.utilities.batch.exceptions import ExceptionInfo
     from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
 
     RawRecord = dict[str, Any]
@@ -22,18 +22,33 @@ class BatchFailed(OncewardError):
     """Part of a batch failed and its sender takes a partial answer for success: it must come again whole."""
 
 
+class Outage(OncewardError):
+    """What every record of the batch needs does not answer: the next one cannot fare better."""
+
+
 class NotAttempted(OncewardError):
-    """An earlier record of the batch met an outage, so this one was left for the next delivery."""
+    """The record was left for the next delivery; the message says why."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is done with the raw records of a batch.
+
+    Attributes:
+        deliver: one record; what it raises fails that record, and an `Outage` ends the batch.
+        skip: a record that is left for the next delivery, and why.
+        has_time: whether there is time left for another record.
+    """
+
+    deliver: Callable[[Mapping[str, Any]], None]
+    skip: Callable[[Mapping[str, Any], NotAttempted], None]
+    has_time: Callable[[], bool]
 
 
 def process(
-    records: Sequence[RawRecord],
-    source: EventType,
-    deliver: Callable[[Mapping[str, Any]], None],
-    *,
-    partial_failures: bool,
+    records: Sequence[RawRecord], source: EventType, steps: Steps, *, partial_failures: bool
 ) -> PartialItemFailureResponse:
-    """Hand each raw record to `deliver`, in order, and report those that raised.
+    """Hand each raw record to `steps.deliver`, in order, and report those that raised or were skipped.
 
     The answer names the failed records by the ids they came with (`SequenceNumber` on a stream, `messageId`
     on a queue). From a stream, Lambda takes up again at the lowest of them: records after it come twice.
@@ -41,8 +56,8 @@ def process(
     Raises:
         BatchFailed: some failed and `partial_failures` says that the sender does not read the answer.
     """
-    processor = _StopAtOutage(event_type=source, raise_on_entire_batch_failure=False)
-    with processor(list(records), handler=lambda record: deliver(record.raw_event)):
+    processor = _Processor(source, steps)
+    with processor(list(records), handler=lambda record: steps.deliver(record.raw_event)):
         processor.process()
     response = processor.response()
     failed = len(response["batchItemFailures"])
@@ -51,19 +66,29 @@ def process(
     return response
 
 
-class _StopAtOutage(BatchProcessor):
-    """Fails the rest of a batch unattempted once one of its records met an outage.
+class _Processor(BatchProcessor):
+    """Fails the rest of a batch unattempted after an outage, and when the time runs out.
 
-    What the records need, they all need: trying each against a store that is down would spend the function's
-    time limit on nothing, and a stream brings them again anyway.
+    After an outage, trying each record against a store that is down would spend the function's time on
+    nothing. Out of time, the function would be killed, and what it has delivered would come again too.
     """
 
+    def __init__(self, source: EventType, steps: Steps) -> None:
+        super().__init__(event_type=source, raise_on_entire_batch_failure=False)
+        self._steps = steps
+
     def _process_record(self, record: RawRecord) -> SuccessResponse | FailureResponse:
-        if any(kind is not None and issubclass(kind, Unavailable) for kind, _, _ in self.exceptions):
-            typed = self._to_batch_type(record, event_type=self.event_type)
-            return self.failure_handler(record=typed, exception=_not_attempted())
-        return super()._process_record(record)
+        reason = self._reason_to_stop()
+        if reason is None:
+            return super()._process_record(record)
+        skipped = NotAttempted(reason)
+        self._steps.skip(record, skipped)
+        typed = self._to_batch_type(record, event_type=self.event_type)
+        return self.failure_handler(record=typed, exception=(NotAttempted, skipped, None))
 
-
-def _not_attempted() -> ExceptionInfo:
-    return NotAttempted, NotAttempted("an earlier record of the batch met an outage"), None
+    def _reason_to_stop(self) -> str | None:
+        if any(kind is not None and issubclass(kind, Outage) for kind, _, _ in self.exceptions):
+            return "not attempted: an earlier record of the batch met an outage"
+        # The first is always tried: a batch that gets nowhere would come back for ever.
+        tried = self.success_messages or self.fail_messages
+        return "not attempted: the function's time is up" if tried and not self._steps.has_time() else None

@@ -31,10 +31,8 @@ class DynamoDbRecords:
         self._table = table
         self._client: DynamoDBClient = client or boto3.client("dynamodb", config=CLIENT_CONFIG)
 
-    def write(self, delivery: Delivery) -> bool:
-        """Write the record of `delivery` unless it is there; True when this call wrote it.
-
-        False: an earlier delivery of the same event wrote it (or this one did, and its answer was lost).
+    def write(self, delivery: Delivery) -> None:
+        """Write the record of `delivery`, unless a delivery of the same event has done so.
 
         Raises:
             DispatchConflict: another event has written this id.
@@ -43,7 +41,7 @@ class DynamoDbRecords:
         """
         try:
             with translated(_SERVICE):
-                return self._put(delivery)
+                self._put(delivery)
         except Refused as error:
             if error.reason == _ABOUT_THE_ITEM:
                 raise
@@ -74,7 +72,7 @@ class DynamoDbRecords:
             raise CorruptItem("an item of the records table has no document")
         return item["document"]["S"]
 
-    def _put(self, delivery: Delivery) -> bool:
+    def _put(self, delivery: Delivery) -> None:
         try:
             self._client.put_item(
                 TableName=self._table,
@@ -85,9 +83,8 @@ class DynamoDbRecords:
         except ClientError as error:
             if code_of(error) != "ConditionalCheckFailedException":
                 raise
+            # Ours: an earlier delivery wrote it, or this call did and its answer was lost.
             _require_same_event(error.response.get("Item"), delivery)
-            return False
-        return True
 
 
 def to_item(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:

@@ -23,9 +23,10 @@ STREAM_FILTER: Final = {
 _STREAM_BATCH: Final = 50
 # Events are not ordered (DESIGN section 8), so several batches of a shard may run at once; 10 is the most.
 _PARALLEL_BATCHES: Final = 4
-# Only an outage of the records table or the retry queue gets here (a record's own fault is parked). Twenty
-# attempts with Lambda's back-off outlast a blip; a batch that kills the function is halved meanwhile.
-_ATTEMPTS: Final = 20
+# Only an outage of the records table or the retry queue gets here (a record's own fault is parked), and that
+# has to end by age: a number of tries is used up in minutes. This is the most that Lambda takes; a batch that
+# kills the function is halved meanwhile.
+_ATTEMPTS: Final = 10_000
 # Streams forget after 24 h: a record goes to the bucket four hours before that.
 _MAX_AGE_SECONDS: Final = 20 * 3600
 # SQS's largest batch without a batching window.

@@ -8,6 +8,7 @@ import pulumi_aws as aws
 
 from infra import resource_policies
 from infra.components.functions import TIMEOUTS
+from infra.policies import Document
 from infra.stage import Stage
 
 # SQS's longest: a message in a dead-letter queue waits for a person. It counts from the first send, so it
@@ -16,8 +17,10 @@ _DEAD_RETENTION_SECONDS: Final = 14 * 86_400
 _RETRY_RETENTION_SECONDS: Final = 4 * 86_400
 # Lambda's documentation of SQS event sources: at least six times the function's timeout.
 _VISIBILITY_SECONDS: Final = 6 * TIMEOUTS["dispatch"]
-# Eight tries, three minutes apart, outlast a topic's short outage; after that a person has to look.
-_MAX_RECEIVES: Final = 8
+# `dispatch` lets a message wait a minute after its first try, twice as long after each, two hours at most:
+# twenty tries span 26 hours, so that what an outage of SNS or a lost right has parked outlasts it. After that
+# a person has to look.
+_MAX_RECEIVES: Final = 20
 # SQS's most (API reference, SetQueueAttributes). A parked image holds a document of up to 238 KiB as JSON
 # inside JSON, whose escapes can double it; the provider's default, 256 KiB, would refuse it, and a record
 # that cannot be parked holds up its shard. The dead-letter queue must take what the retry queue took.
@@ -57,24 +60,29 @@ class Queues(pulumi.ComponentResource):
             ),
             opts=self._stage.child(self),
         )
+        for name, queue in (("dispatch-dlq", dead), ("dispatch-retry", retry)):
+            if self._stage.settings.require_tls:
+                self._policy(name, queue, resource_policies.tls_only_queue(self._stage.arns.queue(name)))
         return retry
 
     def _delivery(self) -> aws.sqs.Queue:
         """The dead-letter queue of every tenant subscription."""
         queue = self._queue("delivery-dlq", _DEAD_RETENTION_SECONDS)
+        policy = resource_policies.topic_to_queue(
+            self._stage.arns.queue("delivery-dlq"),
+            f"{self._stage.arns.tenant_topic_prefix}*",
+            require_tls=self._stage.settings.require_tls,
+        )
+        self._policy("delivery-dlq", queue, policy)
+        return queue
+
+    def _policy(self, name: str, queue: aws.sqs.Queue, policy: Document) -> None:
         aws.sqs.QueuePolicy(
-            "delivery-dlq-policy",
+            f"{name}-policy",
             queue_url=queue.url,
-            policy=json.dumps(
-                resource_policies.topic_to_queue(
-                    self._stage.arns.queue("delivery-dlq"),
-                    f"{self._stage.arns.tenant_topic_prefix}*",
-                    require_tls=self._stage.settings.require_tls,
-                )
-            ),
+            policy=json.dumps(policy),
             opts=self._stage.child(self),
         )
-        return queue
 
     def _queue(
         self,

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from handlers.adapters.parking import pause_seconds
 from infra.components.dispatch_feed import STREAM_FILTER
 from infra.components.functions import TIMEOUTS
 from tests.infra.engine import Registered
@@ -35,9 +36,10 @@ def test_the_stream_is_read_from_its_start_with_halving_and_bounded_retries() ->
     )
     assert inputs["startingPosition"] == "TRIM_HORIZON"
     assert inputs["bisectBatchOnFunctionError"] is True
-    assert 0 < inputs["maximumRetryAttempts"] <= 100
+    # An outage of hours ends by age, not because the tries of a few minutes are used up.
+    assert inputs["maximumRetryAttempts"] == 10_000  # Lambda's most
     # The stream itself forgets after a day; the bucket has to get the record before.
-    assert 0 < inputs["maximumRecordAgeInSeconds"] < DAY_SECONDS
+    assert DAY_SECONDS / 2 < inputs["maximumRecordAgeInSeconds"] < DAY_SECONDS
     assert 1 <= inputs["parallelizationFactor"] <= 10
 
 
@@ -93,6 +95,15 @@ def test_parked_receipts_end_in_a_dead_letter_queue_that_takes_nothing_else() ->
         "redrivePermission": "byQueue",
         "sourceQueueArns": ["arn:aws:sqs:eu-west-1:123456789012:onceward-dev_dispatch-retry"],
     }
+
+
+def test_a_parked_receipt_is_tried_for_a_day_before_it_is_given_up() -> None:
+    retry = updated("dev").one(QUEUE, "dispatch-retry").inputs
+    tries = json.loads(retry["redrivePolicy"])["maxReceiveCount"]
+    between_first_and_last = sum(pause_seconds(receives) for receives in range(1, tries))
+    assert DAY_SECONDS <= between_first_and_last <= 2 * DAY_SECONDS
+    # Retention counts from the first send: the queue must not forget what is still to be tried.
+    assert between_first_and_last < retry["messageRetentionSeconds"]
 
 
 def test_a_parked_receipt_is_hidden_for_six_times_the_functions_timeout() -> None:

@@ -28,7 +28,8 @@ TABLE_ACTIONS = (
     "DeleteTable",
     "UpdateTable",
 )
-QUEUE_ACTIONS = ("SendMessage", "ReceiveMessage", "DeleteMessage", "PurgeQueue", "SetQueueAttributes")
+QUEUE_CALLS = ("SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
+QUEUE_ACTIONS = (*QUEUE_CALLS, "PurgeQueue", "SetQueueAttributes")
 TOPIC_ACTIONS = ("Publish", "Subscribe", "DeleteTopic", "SetTopicAttributes")
 
 
@@ -84,7 +85,7 @@ def expected(function: str, of: Arns) -> set[Call]:
                 for a in ("GetRecords", "GetShardIterator", "DescribeStream")
             ),
             *(Call("sns:Publish", of.tenant_topic(tenant)) for tenant in ("acme", "bluebird")),
-            *(Call(f"sqs:{a}", retry) for a in ("SendMessage", "ReceiveMessage", "DeleteMessage")),
+            *(Call(f"sqs:{a}", retry) for a in QUEUE_CALLS),
             Call("s3:PutObject", f"{of.failure_bucket}/batch.json"),
         },
     }

@@ -104,6 +104,7 @@ def test_every_listed_call_is_made_and_has_a_reason() -> None:
                 "s3:ListBucket",
                 "s3:PutObject",
                 "sns:Publish",
+                "sqs:ChangeMessageVisibility",
                 "sqs:DeleteMessage",
                 "sqs:GetQueueAttributes",
                 "sqs:ReceiveMessage",

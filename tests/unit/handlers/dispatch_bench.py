@@ -16,13 +16,15 @@ from handlers.adapters.parking import RetryQueue
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.topics import SnsTopics
 from handlers.dispatch import Dependencies, dispatch
+from handlers.domain.errors import Unavailable
 from handlers.domain.receipt import Outbox, Receipt
 from handlers.settings import DispatchSettings
 from tests import builders
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from handlers.dispatch import Records
     from handlers.domain.outbox import Delivery
 
 REGION = "us-east-1"
@@ -51,17 +53,34 @@ class FailingTopics:
 
 
 @dataclass
+class FailingRecords:
+    """A records table that does not answer for some tenants, and takes everybody else's records."""
+
+    records: Records
+    tenants: frozenset[str]
+
+    def write(self, delivery: Delivery) -> None:
+        if delivery.tenant_id in self.tenants:
+            raise Unavailable("records", "ThrottlingException")
+        self.records.write(delivery)
+
+
+@dataclass
 class Failing:
     """A records table or a retry queue that always raises; it counts how often it was asked."""
 
     error: BaseException
     calls: int = 0
 
-    def write(self, delivery: Delivery) -> bool:
+    def write(self, delivery: Delivery) -> None:
         self.calls += 1
         raise self.error
 
     def park(self, image: Mapping[str, Any], error: str, parked_at_ms: int) -> None:
+        self.calls += 1
+        raise self.error
+
+    def back_off(self, messages: Sequence[Mapping[str, Any]]) -> None:
         self.calls += 1
         raise self.error
 
@@ -94,9 +113,11 @@ class Bench:
             clock_ms=lambda: builders.NOW_MS + LAG_MS,
         )
 
-    def dispatch(self, event: Mapping[str, Any], **replaced: Any) -> Any:
+    def dispatch(
+        self, event: Mapping[str, Any], *, remaining_ms: Callable[[], int] = lambda: 30_000, **replaced: Any
+    ) -> Any:
         """Invoke the function, with some of what it works with replaced."""
-        return dispatch(event, replace(self.dependencies, **replaced))
+        return dispatch(event, replace(self.dependencies, **replaced), remaining_ms)
 
     def records(self) -> list[dict[str, Any]]:
         """Every item of the records table."""

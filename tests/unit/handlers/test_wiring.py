@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
+from aws_lambda_powertools.utilities.typing import LambdaContext
 from moto import mock_aws
 
 from handlers import authorizer, dispatch, read
@@ -29,6 +30,14 @@ ENVIRONMENT = {
     "RECORDS_TABLE": "onceward-dev_records",
     "TOPIC_ARN_PREFIX": "arn:aws:sns:us-east-1:123456789012:onceward-dev-",
 }
+
+
+class Context(LambdaContext):
+    """What Lambda hands over beside the event."""
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        return 30_000
 
 
 @pytest.fixture
@@ -65,7 +74,7 @@ def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.Monke
     assert lead.outbox is not None
     aws.put_item(TableName="onceward-dev_receipts", Item=to_item(lead))
 
-    assert dispatch.handler(stream_batch(inserted(1, lead)), object()) == {"batchItemFailures": []}
+    assert dispatch.handler(stream_batch(inserted(1, lead)), Context()) == {"batchItemFailures": []}
 
     found = read.handler(get_event("/v1/leads/{id}", {"id": lead.outbox.record_id}), object())
     assert (found["statusCode"], found["body"]) == (200, lead.outbox.document)

@@ -1,0 +1,78 @@
+"""What `dispatch` says of one record: a log line and its metrics. Never the payload."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from handlers.adapters import metrics
+from handlers.domain.errors import OncewardError
+from handlers.domain.outbox import DispatchConflict
+from handlers.http import where
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aws_lambda_powertools import Logger
+
+FUNCTION: Final = "dispatch"
+
+
+class DispatchTrace:
+    """Says what became of one image (DynamoDB JSON, malformed in any way). None of its methods raises."""
+
+    def __init__(self, logger: Logger, stage: str, image: Mapping[str, Any]) -> None:
+        self._logger = logger
+        self._service = metrics.service_name(stage, FUNCTION)
+        self._operation = _text(image, "operation")
+        self._tenant_id = _text(image, "tenantId")
+        self._ids = {
+            "tenant": self._tenant_id,
+            "operation": self._operation,
+            "event_id": _text(image, "outboxId"),
+            "correlation_id": _text(image, "correlationId"),
+        }
+
+    def dispatched(self, lag_ms: int) -> None:
+        """Recorded and published, `lag_ms` after it was accepted."""
+        self._say("dispatched", {"Dispatched": 1}, {"DispatchLag": lag_ms}, {"lag_ms": lag_ms})
+
+    def parked(self, error: Exception) -> None:
+        """It failed for `error`, and waits on the retry queue."""
+        self._say("parked", {"DispatchParked": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
+
+    def failed(self, error: Exception) -> None:
+        """It failed for `error`, and comes again from where it came."""
+        self._say("failed", {"DispatchFailed": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
+
+    def not_attempted(self, error: Exception) -> None:
+        """It was not tried: what held it up is counted by the record that met it."""
+        self._say("not_attempted", {}, {}, {"reason": reason_of(error)})
+
+    def _say(
+        self, outcome: str, counts: dict[str, int], ms: dict[str, float], more: dict[str, str | int]
+    ) -> None:
+        log = self._logger.info if outcome == "dispatched" else self._logger.error
+        said: dict[str, str | int] = {"outcome": outcome, **self._ids, **more}
+        # What was done is done: nothing is delivered again, or parked, because nobody could be told of it.
+        with suppress(Exception):
+            log(outcome, extra=said)
+        if counts:
+            with suppress(Exception):
+                metrics.emit(self._service, self._operation, self._tenant_id, counts, ms)
+
+
+def reason_of(error: Exception) -> str:
+    """What is said of an error in logs and parked messages: never what a foreign error quotes of the data."""
+    return str(error) if isinstance(error, OncewardError) else where(error)
+
+
+def _conflicts(error: Exception) -> dict[str, int]:
+    return {"DispatchConflict": 1} if isinstance(error, DispatchConflict) else {}
+
+
+def _text(image: Mapping[str, Any], name: str) -> str:
+    # For the log of an image that may be malformed in any way, so nothing is assumed of it.
+    attribute = image.get(name)
+    value = attribute.get("S") if isinstance(attribute, dict) else None
+    return value if isinstance(value, str) and value else "unknown"
