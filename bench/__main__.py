@@ -10,13 +10,15 @@ import time
 import uuid
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
-from bench.contenders import connect, onceward, powertools
+from bench.contenders import bench_authorizer, connect, onceward, powertools
+from bench.units import Units
 from bench.wire import tapped
 from ops.local.emulator import Emulator
 
@@ -35,10 +37,11 @@ _BODY = {"name": "Ada Lovelace", "email": "ada@analytical.example", "message": "
 
 @dataclass(frozen=True)
 class Measured:
-    """One contender at one job: ms a call (median of the rounds' medians), and requests at the wire."""
+    """One contender at one job: ms a call (median of the rounds' medians), requests and units at the wire."""
 
     milliseconds: float
     operations: tuple[str, ...]
+    units: float
 
 
 def event(key: str) -> dict[str, Any]:
@@ -81,8 +84,8 @@ def time_calls(contenders: dict[str, Contender], key: Callable[[], str]) -> dict
     return {name: statistics.median(values) for name, values in medians.items()}
 
 
-def measure() -> dict[str, dict[str, Measured]]:
-    """Run everything; returns contender -> job -> figures."""
+def measure() -> tuple[dict[str, dict[str, Measured]], Counted]:
+    """Run everything; returns contender -> job -> figures, and the authorizer's requests."""
     with tempfile.TemporaryDirectory() as home:
         emulator = Emulator(Path(home), _REGION)
         endpoint = emulator.start()
@@ -94,41 +97,54 @@ def measure() -> dict[str, dict[str, Measured]]:
             for contender in timed.values():
                 contender(event("same"))
             duplicate = time_calls(timed, lambda: "same")
-            with tapped(endpoint.url) as wire:
-                client = connect(wire.url, *credentials)
-                counted = {"Onceward": onceward(client), "Powertools": powertools(client)}
-                wire.take()
-                counts = {name: _count(contender, wire.take) for name, contender in counted.items()}
+            counts, authorizer = _count_all(endpoint.url, credentials)
         finally:
             emulator.stop()
-    return {
-        name: {
-            "fresh": Measured(fresh[name], counts[name][0]),
-            "duplicate": Measured(duplicate[name], counts[name][1]),
-        }
-        for name in timed
+    jobs = {name: {"fresh": fresh[name], "duplicate": duplicate[name]} for name in timed}
+    measured = {
+        name: {job: Measured(ms, *counts[name][job]) for job, ms in each.items()}
+        for name, each in jobs.items()
     }
+    return measured, authorizer
 
 
-def _count(contender: Contender, take: Callable[[], list[str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    contender(event("counted"))
-    fresh = tuple(take())
-    contender(event("counted"))
-    return fresh, tuple(take())
+Counted = tuple[tuple[str, ...], float]
+
+
+def _count_all(url: str, credentials: tuple[str, str, str]) -> tuple[dict[str, dict[str, Counted]], Counted]:
+    """Each contender's requests and units at each job, and the authorizer's for a key new to it."""
+    with tapped(url) as wire:
+        client = connect(wire.url, *credentials)
+        units = Units(client)
+
+        def counted(call: Callable[[], object]) -> Counted:
+            wire.take(), units.take()
+            call()
+            return tuple(wire.take()), units.take()
+
+        contenders = {"Onceward": onceward(client), "Powertools": powertools(client)}
+        counts = {
+            name: {job: counted(partial(each, event("counted"))) for job in ("fresh", "duplicate")}
+            for name, each in contenders.items()
+        }
+        return counts, counted(bench_authorizer(client))
 
 
 def main() -> None:
     """Print the table."""
     silence = io.StringIO()
     with redirect_stdout(silence):  # EMF lines of thousands of calls
-        results = measure()
+        results, authorizer = measure()
     table = Table(title=f"One lead, {_ROUNDS} rounds of {_CALLS_A_ROUND} calls, local DynamoDB")
-    for heading in ("", "job", "ms a call (median)", "requests at the wire"):
+    for heading in ("", "job", "ms a call (median)", "requests at the wire", "capacity units"):
         table.add_column(heading)
     for name, jobs in results.items():
         for job, figures in jobs.items():
             requests = f"{len(figures.operations)}: {', '.join(figures.operations)}"
-            table.add_row(name, job, f"{figures.milliseconds:.2f}", requests)
+            table.add_row(name, job, f"{figures.milliseconds:.2f}", requests, f"{figures.units:g} write")
+    operations, units = authorizer
+    reads = f"{len(operations)}: {', '.join(operations)}"
+    table.add_row("Onceward", "authorizer, a key and cache time", "", reads, f"{units:g} read")
     console = Console()
     console.print(table)
     for job in ("fresh", "duplicate"):

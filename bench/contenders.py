@@ -8,6 +8,7 @@ the same botocore settings.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import time
@@ -22,11 +23,13 @@ from aws_lambda_powertools.utilities.idempotency import (
     idempotent,
 )
 
+from handlers import authorizer
 from handlers.adapters.aws import CLIENT_CONFIG
 from handlers.adapters.receipts import DynamoDbReceipts
+from handlers.adapters.registry import DynamoDbRegistry
 from handlers.ingest import Dependencies, ingest
 from handlers.operations import BY_RESOURCE
-from handlers.settings import IngestSettings
+from handlers.settings import AuthorizerSettings, IngestSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,6 +109,36 @@ def powertools(client: DynamoDBClient) -> Contender:
 
     call: Callable[[dict[str, Any], Any], dict[str, Any]] = handler
     return lambda event: call(event, _Context())
+
+
+def bench_authorizer(client: DynamoDBClient) -> Callable[[], dict[str, Any]]:
+    """The authorizer over a registry with one key; each call asks it about that key, as a cold cache does."""
+    table, api_key = make_table(client, "pk"), uuid.uuid4().hex
+    client.put_item(
+        TableName=table,
+        Item={
+            "pk": {"S": f"key#{hashlib.sha256(api_key.encode()).hexdigest()}"},
+            "kind": {"S": "key"},
+            "tenantId": {"S": "bench"},
+            "keyName": {"S": "server"},
+            "status": {"S": "active"},
+            "tier": {"S": "bench"},
+            "operations": {"L": [{"S": "*"}]},
+            "origins": {"L": []},
+            "bodyLimitBytes": {"N": "131072"},
+            "operationSettings": {"S": "{}"},
+        },
+    )
+    dependencies = authorizer.Dependencies(
+        settings=AuthorizerSettings(stage="bench", tenants_table=table),
+        registry=DynamoDbRegistry(table, client),
+        logger=Logger(service="authorizer", level=logging.CRITICAL),
+    )
+    event = {
+        "methodArn": "arn:aws:execute-api:us-east-1:000000000000:api/bench/POST/v1/leads",
+        "multiValueHeaders": {"x-api-key": [api_key]},
+    }
+    return lambda: authorizer.authorize(event, dependencies)
 
 
 class _Context:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from aws_lambda_powertools import Logger
 
-from bench.contenders import connect, make_table
+from bench.contenders import bench_authorizer, connect, make_table
+from bench.units import Units, item_bytes
 from bench.wire import Wire, tapped
 from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.ingest import Dependencies, ingest
 from handlers.settings import IngestSettings
 from ops.local.emulator import Emulator
 from tests.builders import LEAD, lead_event
-from tests.item_size import item_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,11 +36,9 @@ class Tapped:
 
     def __init__(self, wire: Wire, client: DynamoDBClient) -> None:
         self.wire = wire
-        self.units: list[float] = []
+        self.units = Units(client)
         self.client = client
         self.table = make_table(client, "pk")
-        client.meta.events.register("before-parameter-build.dynamodb.PutItem", self._ask_for_units)
-        client.meta.events.register("after-call.dynamodb.PutItem", self._note_units)
         self._dependencies = Dependencies(
             settings=IngestSettings(stage="local", receipts_table=self.table, cors_origins=()),
             store=DynamoDbReceipts(self.table, client),
@@ -55,13 +53,6 @@ class Tapped:
         return ingest(
             lead_event(body, headers={"idempotency-key": [key]}, arrival_ms=now), self._dependencies
         )
-
-    def _ask_for_units(self, params: dict[str, Any], **_: object) -> None:
-        params["ReturnConsumedCapacity"] = "TOTAL"
-
-    def _note_units(self, parsed: dict[str, Any], **_: object) -> None:
-        if "ConsumedCapacity" in parsed:
-            self.units.append(parsed["ConsumedCapacity"]["CapacityUnits"])
 
 
 @pytest.fixture(scope="module")
@@ -100,18 +91,22 @@ def test_a_lead_of_600_bytes_costs_two_write_units_fresh_or_duplicate_and_stays_
 ) -> None:
     body = lead_of(600)
     assert len(json.dumps(body)) == 600
+    ingest_at_the_wire.units.take()
     ingest_at_the_wire.post("k", body)
-    item = ingest_at_the_wire.client.scan(TableName=ingest_at_the_wire.table)["Items"][0]
+    assert ingest_at_the_wire.units.take() == 2
+    ingest_at_the_wire.post("k", body)
+    assert ingest_at_the_wire.units.take() == 2
+    (item,) = ingest_at_the_wire.client.scan(TableName=ingest_at_the_wire.table)["Items"]
     size = item_bytes(item)
     print(f"a receipt for a 600-byte lead: {size} bytes")
-    assert size < 2 * KIB
-    assert ingest_at_the_wire.units == [2.0]
-    # A refused put consumes what a write of the stored item would (developer guide, "Capacity unit
-    # consumption for writes"); a refusal does not say so itself, hence by the item's size.
+    assert KIB < size < 2 * KIB
+
+
+def test_the_authorizer_reads_one_item_a_key_and_writes_nothing(ingest_at_the_wire: Tapped) -> None:
+    authorize = bench_authorizer(ingest_at_the_wire.client)
     ingest_at_the_wire.wire.take()
-    ingest_at_the_wire.post("k", body)
-    assert ingest_at_the_wire.wire.take() == ["PutItem"]
-    assert -(-size // KIB) == 2
+    assert authorize()["policyDocument"]["Statement"][0]["Effect"] == "Allow"
+    assert ingest_at_the_wire.wire.take() == ["GetItem"]
 
 
 def test_a_lost_answer_is_recognised_as_an_own_write(ingest_at_the_wire: Tapped) -> None:
