@@ -96,13 +96,15 @@ def _accepted(
     trace.tenant_id = caller.tenant_id
     access.check(caller, operation.permission, request.header("Origin"))
     request.require_json()
-    body = operation.schema(canonical_json.parse(request.body(caller.body_limit_bytes)))
+    raw = request.body(caller.body_limit_bytes)
+    body = operation.schema(canonical_json.parse(raw))
     key = keys.from_header(request.headers.get(keys.HEADER.lower(), ()))
     default = OperationSettings(operation.window_seconds, operation.key_source)
     checked = Request(
         tenant_id=caller.tenant_id,
         key=key,
         body=body,
+        body_text=canonical_json.as_sent(raw),
         correlation_id=request.correlation_id,
         arrival_ms=request.arrival_ms,
         clock_ms=dependencies.clock_ms(),

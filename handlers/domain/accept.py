@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from handlers.domain import ids, keys
-from handlers.domain.canonical_json import compact
+from handlers.domain.canonical_json import canonical, compact
 from handlers.domain.errors import BodyTooLarge, KeyReused, RequestInProgress, Unavailable
 from handlers.domain.fingerprint import body_hash, fingerprint
 from handlers.domain.message_text import MAX_EVENT_BYTES, for_a_message
@@ -36,7 +36,7 @@ class Request:
 
     Attributes:
         key: from the header, or None.
-        body: the validated body.
+        body: the validated body; `body_text` is the same as JSON text, as it was sent, for the record.
         arrival_ms: when it reached the gateway.
         clock_ms: the worker's clock.
         owner, generation: fresh randomness, made by the caller of `accept`.
@@ -46,6 +46,7 @@ class Request:
     tenant_id: str
     key: str | None
     body: Document
+    body_text: str
     correlation_id: str
     arrival_ms: int
     clock_ms: int
@@ -92,8 +93,7 @@ def accept(
         RequestInProgress: the first request still runs.
         Unavailable: the store cannot say, or holds an unfinished claim of another mode.
     """
-    key = _key(operation, settings, request)
-    claim = _claim(operation, request, key)
+    claim = _claim(operation, settings, request)
     response, receipt = _build(operation, settings, request, claim)
     dropped = receipt.response != response
     outcome = store.put(receipt, claim)
@@ -120,24 +120,27 @@ def _refusal(decision: InProgress | Mismatch | Lapsed) -> OncewardError:
     return Unavailable("receipts", f"an unfinished claim of {decision.receipt.operation} holds this key")
 
 
-def _key(operation: AcceptOperation, settings: OperationSettings, request: Request) -> str:
-    if request.key is not None:
-        return request.key
-    if settings.key_source == "header":
-        raise keys.missing(operation.name)
-    return keys.derived(operation.name, "body", body_hash(request.body))
-
-
-def _claim(operation: AcceptOperation, request: Request, key: str) -> Claim:
+def _claim(operation: AcceptOperation, settings: OperationSettings, request: Request) -> Claim:
+    canonical_body = canonical(request.body)
     return Claim(
         tenant_id=request.tenant_id,
-        key=key,
+        key=_key(operation, settings, request.key, canonical_body),
         operation=operation.name,
-        fingerprint=fingerprint(operation.name, request.body),
+        fingerprint=fingerprint(operation.name, canonical_body),
         owner=request.owner,
         arrival_ms=request.arrival_ms,
         clock_ms=request.clock_ms,
     )
+
+
+def _key(
+    operation: AcceptOperation, settings: OperationSettings, sent: str | None, canonical_body: bytes
+) -> str:
+    if sent is not None:
+        return sent
+    if settings.key_source == "header":
+        raise keys.missing(operation.name)
+    return keys.derived(operation.name, "body", body_hash(canonical_body))
 
 
 def _build(
@@ -145,9 +148,9 @@ def _build(
 ) -> tuple[StoredResponse, Receipt]:
     identity = (claim.tenant_id, claim.key, request.generation)
     record_id = ids.record_id(*identity, claim.arrival_ms)
-    created = {"id": record_id, "createdAt": rfc3339(claim.arrival_ms)}
+    created: Document = {"id": record_id, "createdAt": rfc3339(claim.arrival_ms)}
     derived = operation.derive(request.body)
-    document = compact({**created, operation.record_name: request.body, **derived})
+    document = _document(created, operation.record_name, request.body_text, derived)
     # Measured as the event will carry it: a document that grows past the limit on its way out would be an
     # accepted request that nobody hears of.
     if len(for_a_message(document).encode()) > MAX_EVENT_BYTES - _EVENT_ENVELOPE_BYTES:
@@ -182,6 +185,13 @@ def _build(
         outbox=outbox,
     )
     return response, receipt
+
+
+def _document(created: Document, record_name: str, body_text: str, derived: Document) -> str:
+    # The body goes in as text: parsed and written again, 1.50 would be 1.5, and a 20th decimal gone.
+    members = [compact(created)[1:-1], f"{compact(record_name)}:{body_text}"]
+    members += [compact(derived)[1:-1]] if derived else []
+    return "{" + ",".join(members) + "}"
 
 
 def _storable(response: StoredResponse, document: str) -> StoredResponse:

@@ -1,9 +1,10 @@
-"""JSON in: parsed strictly. JSON to compare: in one canonical form (RFC 8785 order)."""
+"""JSON in: parsed strictly. JSON to compare: in one canonical form. JSON to keep: as it was sent."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import TypeAlias
 
 import rfc8785
@@ -19,6 +20,9 @@ MAX_DEPTH = 64
 # 3.2.2.3).
 # Beyond it we depart from the RFC: integers keep every digit, or two order numbers could be taken for one.
 _MAX_EXACT_INTEGER = 2**53
+
+# A string, which is kept, or white space between tokens (RFC 8259 section 2).
+_STRING_OR_SPACE = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\n\r]+')
 
 
 def parse(body: bytes) -> JsonValue:
@@ -47,16 +51,25 @@ def parse(body: bytes) -> JsonValue:
     return value
 
 
+def as_sent(body: bytes) -> str:
+    """The text of a body that `parse` has taken, less the white space between its tokens.
+
+    Numbers keep their spelling (1.50, 1e2, any number of decimals) and strings their escapes.
+    """
+    return _STRING_OR_SPACE.sub(r"\1", body.decode("utf-8"))
+
+
 def canonical(value: JsonValue) -> bytes:
     """Return `value` in canonical form: RFC 8785, but integers beyond 2^53 keep every digit.
 
-    Equal values give equal bytes whatever their member order, white space or number spelling.
+    Equal values give equal bytes whatever their member order, white space or number spelling. Numbers with a
+    fraction or an exponent are doubles, as in the RFC: decimals that a double cannot hold make no difference.
     """
     return _encode(value)
 
 
 def compact(value: JsonValue) -> str:
-    """Return `value` as compact JSON text in its own member order, for storing and answering."""
+    """Return `value` as compact JSON text in its own member order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

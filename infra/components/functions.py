@@ -11,8 +11,8 @@ from infra.settings import FunctionName
 from infra.stage import Stage
 
 # Seconds. API Gateway gives up after 29 s, and its callers long before. A call whose answers are lost takes
-# 7 s (handlers.adapters.aws), and a function stopped in the middle of it could not say 503. `read` may look for
-# a fresh record for 2 s before its last call (DESIGN section 8); `dispatch` handles a batch of up to 50
+# 7 s (handlers.adapters.aws), and a function stopped in the middle of it could not say 503. `read` may look
+# for a fresh record for 2 s before its last call (DESIGN section 8); `dispatch` handles a batch of up to 50
 # records, two calls each.
 TIMEOUTS: Final[dict[FunctionName, int]] = {"authorizer": 10, "ingest": 10, "read": 10, "dispatch": 30}
 

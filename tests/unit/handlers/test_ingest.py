@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from handlers.domain import keys
+from handlers.domain.canonical_json import canonical
 from handlers.domain.fingerprint import body_hash
 from handlers.domain.receipt import Status
 from tests.builders import FINGERPRINT, HOUR_MS, LEAD, NOW_MS, authorizer_context, in_progress, lead_event
@@ -40,6 +41,31 @@ def test_a_new_lead_is_created_scored_and_stored_in_one_write(store: InMemoryRec
     assert document["lead"]["n"] == 12345678901234567890
     assert (document["id"], document["createdAt"]) == (body["id"], "2026-11-30T00:53:20.000Z")
     assert stored.expires_at == NOW_MS + 24 * HOUR_MS
+
+
+def test_the_record_holds_the_body_as_it_was_sent(store: InMemoryReceipts) -> None:
+    lead = (
+        '{"phone":"12345","z":[1.50,1e2,-0.0,0.12345678901234567890123],"name":"\\u0041 b","a":{" ":"\\/"}}'
+    )
+    raw = lead.replace(",", " ,\r\n\t").replace(":", ": ")
+    answer = post(store, lead_event(raw=raw, headers={"idempotency-key": ["k"]}))
+    outbox = store.items["acme", "k"].outbox
+    assert outbox is not None
+    made = json.loads(answer["body"])
+    assert outbox.document == (
+        f'{{"id":"{made["id"]}","createdAt":"{made["createdAt"]}","lead":{lead},'
+        '"score":{"score":15,"tier":"cold","factors":{"phone":15}}}'
+    )
+
+
+def test_other_spellings_of_the_same_numbers_are_the_same_request(store: InMemoryReceipts) -> None:
+    body = '{{"name":"A","phone":"12345","n":{}}}'
+    first = post(store, lead_event(raw=body.format("1.50"), headers={"idempotency-key": ["k"]}))
+    for spelling in ("1.5", "15e-1", "1.50000000000000000000001"):
+        again = post(store, lead_event(raw=body.format(spelling), headers={"idempotency-key": ["k"]}))
+        assert (again["body"], again["headers"]["Idempotent-Replayed"]) == (first["body"], "true")
+    other = post(store, lead_event(raw=body.format("1.51"), headers={"idempotency-key": ["k"]}))
+    assert other["statusCode"] == 422
 
 
 def test_a_replay_is_the_first_answer_byte_for_byte(store: InMemoryReceipts) -> None:
@@ -95,7 +121,7 @@ def test_without_a_key_the_canonical_body_is_the_key(store: InMemoryReceipts) ->
     post(store, lead_event())
     again = post(store, lead_event(raw='{"email":"ada@analytical.example","name":"Ada Lovelace"}'))
     assert again["headers"]["Idempotent-Replayed"] == "true"
-    assert list(store.items) == [("acme", keys.derived("leads", "body", body_hash(dict(LEAD))))]
+    assert list(store.items) == [("acme", keys.derived("leads", "body", body_hash(canonical(dict(LEAD)))))]
 
 
 def test_a_tenant_that_requires_a_key_gets_400_without_one(store: InMemoryReceipts) -> None:

@@ -72,4 +72,6 @@ def test_what_grows_when_it_is_escaped_is_measured_as_escaped(count: int, status
     # 3 bytes each on the way in, 6 each in the event.
     raw = texts(count, ["\ufffe"])
     assert len(raw) < BODY_LIMIT
-    assert answered(InMemoryReceipts(), raw) == status
+    store = InMemoryReceipts()
+    assert answered(store, raw) == status
+    assert store.writes == (status == 201)
