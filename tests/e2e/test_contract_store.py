@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from handlers.adapters.receipt_item import to_item
+from handlers.domain.canonical_json import canonical
 from handlers.domain.fingerprint import fingerprint
 from tests.builders import LEAD, in_progress, receipt
 from tests.e2e.api import Api, assert_problem, eventually, fresh_key
@@ -41,7 +42,7 @@ def test_a_key_of_another_operation_is_422_also_while_that_runs(
     platform: RunningPlatform, alpha: Api, operation: str, running: bool
 ) -> None:
     key = fresh_key()
-    theirs = fingerprint(operation, dict(LEAD))
+    theirs = fingerprint(operation, canonical(dict(LEAD)))
     item = in_progress(lease_until=FAR_MS) if running else receipt()
     plant(platform, replace(item, key=key, operation=operation, fingerprint=theirs))
     assert_problem(alpha.post(idempotency_key=key), 422, "key-reused")
@@ -52,7 +53,8 @@ def test_a_request_whose_first_attempt_still_runs_is_409_with_retry_after(
     platform: RunningPlatform, alpha: Api, left_ms: int
 ) -> None:
     key = fresh_key()
-    plant(platform, in_progress(key=key, fingerprint=fingerprint("leads", dict(LEAD)), lease_until=left_ms))
+    ours = fingerprint("leads", canonical(dict(LEAD)))
+    plant(platform, in_progress(key=key, fingerprint=ours, lease_until=left_ms))
     answer = alpha.post(idempotency_key=key)
     assert_problem(answer, 409, "request-in-progress")
     assert int(answer.headers["Retry-After"]) >= 1
