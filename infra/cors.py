@@ -33,8 +33,8 @@ class Cors:
     """The origins of a stage: `("*",)`, one origin, or several.
 
     A static answer can hold `*` or one origin. With several, a mock picks the matching one in its response
-    template; gateway responses, whose templates are not programs, echo the caller's origin: they hold
-    nothing but an error, and a page from elsewhere never gets past its preflight.
+    template; gateway responses, whose templates are not programs, answer `*`: they hold nothing but an error,
+    and a page from elsewhere never gets past its preflight.
     """
 
     origins: tuple[str, ...]
@@ -57,8 +57,8 @@ class Cors:
 
     def on_gateway_responses(self) -> dict[str, str]:
         """Headers of a gateway response, as gateway response mappings."""
-        origin = f"'{self.static_origin}'" if self.static_origin else "method.request.header.Origin"
-        return self._common() | {ALLOW_ORIGIN: origin}
+        # Not `method.request.header.Origin`: the look-up minds the case, and HTTP/2 clients send lower case.
+        return self._common() | {ALLOW_ORIGIN: f"'{self.static_origin or '*'}'"}
 
     def with_origin(self, body: str) -> str:
         """A mock's response template: `body`, and with several origins the header that fits the caller."""

@@ -85,6 +85,8 @@ def _export(
     stage: Stage, api: Api, tables: Tables, functions: Functions, tenants: dict[str, TenantResources]
 ) -> None:
     pulumi.export("apiUrl", api.stage.url)
+    if api.stage.domain is not None:
+        pulumi.export("customDomain", api.stage.domain)
     pulumi.export("region", stage.location.region)
     pulumi.export("stage", stage.names.stage)
     pulumi.export("tables", {name: table.name for name, table in tables.by_name.items()})

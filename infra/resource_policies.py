@@ -65,17 +65,16 @@ def tenant_topic(tenant_id: str, arns: Arns, *, require_tls: bool) -> Document:
 
 
 def alarm_topic(arns: Arns, *, require_tls: bool) -> Document:
-    """The alarm topic: CloudWatch alarms and EventBridge rules of this account publish."""
+    """The alarm topic: CloudWatch alarms of this account and EventBridge rules publish.
+
+    EventBridge brings no source along when it publishes to a topic ("You can't use Condition blocks in Amazon
+    SNS topic policies for EventBridge", its user guide): with a condition its events are dropped in silence.
+    """
     topic = arns.topic("alarms")
-    publish: Statement = {
-        "Sid": "AlarmsAndRulesPublish",
-        "Effect": "Allow",
-        "Principal": {"Service": ["cloudwatch.amazonaws.com", "events.amazonaws.com"]},
-        "Action": "sns:Publish",
-        "Resource": topic,
-        "Condition": {"StringEquals": {"aws:SourceAccount": arns.location.account}},
-    }
-    return _document([publish], "sns:Publish", [topic], require_tls=require_tls)
+    own_account = {"StringEquals": {"aws:SourceAccount": arns.location.account}}
+    alarms = _publishes("AlarmsPublish", "cloudwatch.amazonaws.com", topic) | {"Condition": own_account}
+    rules = _publishes("RulesPublish", "events.amazonaws.com", topic)
+    return _document([alarms, rules], "sns:Publish", [topic], require_tls=require_tls)
 
 
 def topic_to_queue(queue: str, topics: str, *, require_tls: bool) -> Document:
@@ -88,7 +87,12 @@ def topic_to_queue(queue: str, topics: str, *, require_tls: bool) -> Document:
         "Resource": queue,
         "Condition": {"ArnLike": {"aws:SourceArn": topics}},
     }
-    return _document([send], "sqs:SendMessage", [queue], require_tls=require_tls)
+    return _document([send], "sqs:*", [queue], require_tls=require_tls)
+
+
+def tls_only_queue(queue: str) -> Document:
+    """A queue that only roles use, by their own policies: nothing over an unencrypted connection."""
+    return {"Version": VERSION, "Statement": [_tls_only("sqs:*", [queue])]}
 
 
 def tls_only_bucket(arns: Arns) -> Document:
@@ -112,6 +116,16 @@ def _tls_only(action: str, resources: list[str]) -> Statement:
         "Action": action,
         "Resource": resources,
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+
+
+def _publishes(sid: str, service: str, topic: str) -> dict[str, object]:
+    return {
+        "Sid": sid,
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": "sns:Publish",
+        "Resource": topic,
     }
 
 

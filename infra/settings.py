@@ -10,6 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from tenants.text import web_origin
+
 NAMESPACE: Final = "onceward"
 FunctionName = Literal["authorizer", "ingest", "read", "dispatch"]
 
@@ -20,8 +22,6 @@ _RETENTIONS: Final = (
 )
 # API Gateway's bounds of authorizerResultTtlInSeconds.
 _MAX_AUTHORIZER_CACHE: Final = 3600
-# As browsers send it: scheme, host and perhaps a port; lower case, no path.
-_ORIGIN: Final = r"^(\*|https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[1-9][0-9]{0,4})?)$"
 _CERTIFICATE: Final = r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+$"
 _DOMAIN: Final = r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$"
 _EMAIL: Final = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
@@ -39,6 +39,10 @@ def _offered_retention(days: int) -> int:
             {"days": ", ".join(map(str, _RETENTIONS))},
         )
     return days
+
+
+def _any_or_web_origin(origin: str) -> str:
+    return origin if origin == "*" else web_origin(origin)
 
 
 def _any_or_some(origins: tuple[str, ...]) -> tuple[str, ...]:
@@ -71,7 +75,9 @@ class Settings(_Model):
     authorizer_cache_seconds: Annotated[int, Field(ge=0, le=_MAX_AUTHORIZER_CACHE)] = 300
     """How long a revoked permission may live on; a suspended key is refused at once all the same."""
     cors_origins: Annotated[
-        tuple[Annotated[str, Field(pattern=_ORIGIN)], ...], Field(min_length=1), AfterValidator(_any_or_some)
+        tuple[Annotated[str, AfterValidator(_any_or_web_origin)], ...],
+        Field(min_length=1),
+        AfterValidator(_any_or_some),
     ] = ("*",)
     """Web pages that browsers let read the answers. The key, not this list, is what lets a call in."""
     alarm_email: Annotated[str, Field(pattern=_EMAIL)] | None = None

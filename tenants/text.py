@@ -32,7 +32,8 @@ def distinct(items: tuple[Item, ...]) -> tuple[Item, ...]:
     return items
 
 
-def _origin(value: str) -> str:
+def web_origin(value: str) -> str:
+    """Return `value`, or refuse it if no browser would send it as an `Origin`, or if it is plain http."""
     match = _ORIGIN.fullmatch(value)
     if match is None:
         raise PydanticCustomError(
@@ -52,7 +53,7 @@ def _origin(value: str) -> str:
 
 Origin = Annotated[
     str,
-    AfterValidator(_origin),
+    AfterValidator(web_origin),
     WithJsonSchema(
         {
             "type": "string",

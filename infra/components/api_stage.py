@@ -59,10 +59,11 @@ class ApiStage(pulumi.ComponentResource):
             ),
             opts=stage.child(self),
         )
-        domain = stage.settings.custom_domain
-        self.url: pulumi.Output[str] = (
-            self.resource.invoke_url if domain is None else self._domain(domain, rest_api)
-        )
+        self.domain: dict[str, pulumi.Output[str]] | None = None
+        """What a DNS record of the custom domain needs: `name`, and its alias `target` and `zoneId`."""
+        self.url: pulumi.Output[str] = self.resource.invoke_url
+        if stage.settings.custom_domain is not None:
+            self.domain, self.url = self._domain(stage.settings.custom_domain, rest_api)
         self.register_outputs({"url": self.url})
 
     def _rest_stage(
@@ -96,8 +97,9 @@ class ApiStage(pulumi.ComponentResource):
         """Own the region's one logging role. It serves every API of the account, so it is never deleted."""
         keep = pulumi.ResourceOptions(parent=self, retain_on_delete=True)
         role = aws.iam.Role(
+            # Named by Pulumi: it outlives the stack, so a stack made again needs another name.
             "api-logging-role",
-            name=self._stage.names.platform("api-logging"),
+            description="Lets API Gateway write the logs of every API of the account and region",
             assume_role_policy=json.dumps(policies.api_logging_trust()),
             opts=keep,
         )
@@ -114,7 +116,9 @@ class ApiStage(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True, depends_on=[attachment]),
         )
 
-    def _domain(self, wanted: CustomDomain, rest_api: aws.apigateway.RestApi) -> pulumi.Output[str]:
+    def _domain(
+        self, wanted: CustomDomain, rest_api: aws.apigateway.RestApi
+    ) -> tuple[dict[str, pulumi.Output[str]], pulumi.Output[str]]:
         domain = aws.apigateway.DomainName(
             "domain",
             domain_name=wanted.name,
@@ -130,4 +134,9 @@ class ApiStage(pulumi.ComponentResource):
             domain_name=domain.domain_name,
             opts=self._stage.child(self),
         )
-        return pulumi.Output.concat("https://", mapping.domain_name)
+        record = {
+            "name": domain.domain_name,
+            "target": domain.regional_domain_name,
+            "zoneId": domain.regional_zone_id,
+        }
+        return record, pulumi.Output.concat("https://", mapping.domain_name)

@@ -33,6 +33,12 @@ class Operations(pulumi.ComponentResource):
                 endpoint=stage.settings.alarm_email,
                 opts=stage.child(self),
             )
+        elif stage.names.stage != "local":
+            pulumi.log.warn(
+                "onceward:alarmEmail is not set: alarms reach the topic "
+                f"{stage.names.platform('alarms')}, and nobody unless something subscribes to it",
+                self,
+            )
         for alarm in platform_alarms(stage.names):
             make_alarm(
                 f"alarm-{alarm.name}",

@@ -13,9 +13,11 @@ const ALLOW_ALL = {
 };
 
 async function isAllowed({ principal, account, policy, action, resource }) {
+  // S3 tells every request whose bucket it is.
+  const contextVariables = action.startsWith("s3:") ? { "s3:ResourceAccount": account } : {};
   const result = await runSimulation(
     {
-      request: { principal, action, resource: { resource, accountId: account }, contextVariables: {} },
+      request: { principal, action, resource: { resource, accountId: account }, contextVariables },
       identityPolicies: [{ name: "role", policy }],
       serviceControlPolicies: [ALLOW_ALL],
       resourceControlPolicies: [],

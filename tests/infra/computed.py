@@ -17,6 +17,15 @@ def _table(inputs: Inputs) -> dict[str, Any]:
     return {"arn": arn, "streamArn": f"{arn}/stream/2026-01-01T00:00:00.000"}
 
 
+def _role(inputs: Inputs) -> dict[str, Any]:
+    name = inputs.get("name", "named-by-pulumi")
+    return {"arn": f"arn:aws:iam::123456789012:role/{name}", "name": name}
+
+
+def _domain(inputs: Inputs) -> dict[str, Any]:
+    return {"regionalDomainName": f"d-1.{inputs['domainName']}.example", "regionalZoneId": "Z1"}
+
+
 def _queue(inputs: Inputs) -> dict[str, Any]:
     name = inputs["name"]
     url = f"https://sqs.eu-west-1.amazonaws.com/123456789012/{name}"
@@ -42,11 +51,12 @@ def _rest_stage(inputs: Inputs) -> dict[str, Any]:
 
 
 _COMPUTED: Mapping[str, Callable[[Inputs], dict[str, Any]]] = {
+    "aws:apigateway/domainName:DomainName": _domain,
     "aws:apigateway/restApi:RestApi": _rest_api,
     "aws:apigateway/stage:Stage": _rest_stage,
     "aws:cloudwatch/logGroup:LogGroup": _arn("logs", "log-group:"),
     "aws:dynamodb/table:Table": _table,
-    "aws:iam/role:Role": lambda inputs: {"arn": f"arn:aws:iam::123456789012:role/{inputs['name']}"},
+    "aws:iam/role:Role": _role,
     "aws:kms/key:Key": lambda _inputs: {"arn": f"arn:aws:kms:{_PLACE}:key/k1", "keyId": "k1"},
     "aws:lambda/alias:Alias": _alias,
     "aws:lambda/eventSourceMapping:EventSourceMapping": lambda _inputs: {"uuid": "mapping-uuid"},

@@ -223,3 +223,11 @@ def test_a_person_is_told_where_the_stage_names_one() -> None:
     told = run_stage("prod", alarmEmail="ops@example.com").one(topic, "alarms-email").inputs
     assert (told["protocol"], told["endpoint"]) == ("email", "ops@example.com")
     assert not [each for each in previewed("prod").of_type(topic) if each.name == "alarms-email"]
+
+
+def test_a_stage_whose_alarms_reach_nobody_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    run_stage("prod", with_tenants([]))
+    assert "onceward:alarmEmail is not set" in capsys.readouterr().err
+    run_stage("prod", with_tenants([]), alarmEmail="ops@example.com")
+    run_stage("local", with_tenants([]))
+    assert "alarmEmail" not in capsys.readouterr().err

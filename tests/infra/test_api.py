@@ -180,7 +180,10 @@ def test_the_accounts_logging_role_is_made_only_on_request_and_is_never_deleted(
     (owned,) = run.of_type(account)
     (stage,) = run.of_type("aws:apigateway/stage:Stage")
     assert owned.retain
-    assert run.one("aws:iam/role:Role", "api-logging-role").retain
+    role = run.one("aws:iam/role:Role", "api-logging-role")
+    assert role.retain
+    # It stays when the stack goes: under a fixed name the next stack could not make its own.
+    assert "name" not in role.inputs
     assert owned.urn in stage.dependencies
 
 
@@ -191,6 +194,13 @@ def test_a_custom_domain_becomes_the_urls_host() -> None:
     (domain,) = run.of_type("aws:apigateway/domainName:DomainName")
     assert domain.inputs["regionalCertificateArn"] == arn
     assert domain.inputs["securityPolicy"] == "TLS_1_2"
+    # What the domain's alias record in DNS needs.
+    assert run.outputs["customDomain"] == {
+        "name": "api.example.com",
+        "target": "d-1.api.example.com.example",
+        "zoneId": "Z1",
+    }
+    assert "customDomain" not in updated("prod").outputs
 
 
 def test_each_tier_is_one_usage_plan_with_its_limits() -> None:

@@ -146,6 +146,13 @@ def test_a_role_can_do_nothing_in_another_account(function: str) -> None:
     assert tried(function, arns("dev"), regional, account="210987654321") == set()
 
 
+def test_dispatch_writes_nothing_into_a_bucket_of_that_name_that_is_anothers() -> None:
+    dev = arns("dev")
+    call = Call("s3:PutObject", f"{dev.failure_bucket}/batch.json")
+    assert tried("dispatch", dev, [call]) == {call}
+    assert tried("dispatch", dev, [call], account="210987654321") == set()
+
+
 def test_the_simulator_refuses_what_is_not_iam_rather_than_deny_it() -> None:
     with pytest.raises(subprocess.CalledProcessError) as failure:
         tried("read", arns("dev"), [Call("dynamodb:ReadItem", arns("dev").table("records"))])

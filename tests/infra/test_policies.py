@@ -147,7 +147,7 @@ def test_a_function_writes_to_its_own_log_group_only() -> None:
 
 def test_every_function_has_a_role_of_its_own() -> None:
     run = previewed("dev")
-    roles = {each.name: each.inputs["name"] for each in run.of_type("aws:iam/role:Role")}
+    roles = {each.name: each.inputs.get("name") for each in run.of_type("aws:iam/role:Role")}
     for name in FUNCTIONS:
         assert roles[f"{name}-role"] == f"onceward-dev_{name}"
     trusts = {

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra import resource_policies
-from tests.infra.stages import document, previewed
+from tests.infra.stages import document, previewed, updated
 from tests.infra.test_policies import ARNS
 
 PUBLISH = {"kms:Decrypt", "kms:GenerateDataKey"}
@@ -36,7 +36,9 @@ def test_an_alarm_can_be_published_to_the_encrypted_alarm_topic(service: str) ->
     )
     assert publish["Action"] == "sns:Publish"
     assert publish["Resource"].endswith(f":{topic.inputs['name']}")
-    assert publish["Condition"] == {"StringEquals": {"aws:SourceAccount": "123456789012"}}
+    # EventBridge brings no source to a topic: a condition would drop its events.
+    own_account = {"StringEquals": {"aws:SourceAccount": "123456789012"}}
+    assert publish.get("Condition") == (own_account if service.startswith("cloudwatch") else None)
     (use,) = service_grants(document(key, "policy"), service)
     assert set(use["Action"]) >= PUBLISH
     assert "Condition" not in use
@@ -116,6 +118,23 @@ def test_unencrypted_connections_are_denied_wherever_data_is(stage: str) -> None
             assert [one["Condition"] for one in deny] == [{"Bool": {"aws:SecureTransport": "false"}}], (
                 each.urn
             )
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_every_queue_denies_everything_that_is_not_encrypted_on_its_way(stage: str) -> None:
+    run = updated(stage)
+    policies = {
+        each.inputs["queueUrl"]: document(each, "policy")
+        for each in run.of_type("aws:sqs/queuePolicy:QueuePolicy")
+    }
+    queues = run.of_type("aws:sqs/queue:Queue")
+    assert {each.name for each in queues} >= {"dispatch-retry", "dispatch-dlq", "delivery-dlq"}
+    for each in queues:
+        name = each.inputs["name"]
+        policy = policies[f"https://sqs.eu-west-1.amazonaws.com/123456789012/{name}"]
+        (deny,) = [one for one in policy["Statement"] if one["Effect"] == "Deny"]
+        assert (deny["Action"], deny["Principal"]) == ("sqs:*", {"AWS": "*"}), name
+        assert deny["Resource"] == [f"arn:aws:sqs:eu-west-1:123456789012:{name}"]
 
 
 def test_only_the_local_stage_goes_without_tls() -> None:
