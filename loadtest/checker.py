@@ -11,14 +11,19 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from loadtest import effects
+from loadtest import effects, proof
 from loadtest.answers import Answers, KeyAnswers, Reply
 from loadtest.verdict import Kind, Verdict, Violations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from loadtest.expected import Expected
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
+
+# How far the clocks of two workers may be apart (one machine: 0; NTP: tens of milliseconds), so that an
+# attempt of another worker is not taken for a later one.
+_SKEW_MS = 250.0
 
 
 def check(
@@ -26,7 +31,7 @@ def check(
     receipts: Iterable[StoredReceipt],
     records: Iterable[StoredRecord],
     events: Iterable[AuditEvent] | None,
-    planned: int = 0,
+    expected: Expected,
 ) -> Verdict:
     """Judge a run.
 
@@ -34,7 +39,7 @@ def check(
         answers: what the clients know, from the history.
         receipts, records, events: what of this run is in the tables and was in the audit queues; None for
             events where no queue listens, and then nothing is said about events.
-        planned: how many attempts the plan has; a history with fewer is incomplete.
+        expected: what the run was meant to do.
     """
     found = Violations()
     by_pk = {receipt.pk: receipt for receipt in receipts}
@@ -44,9 +49,12 @@ def check(
         ids[pk] |= heard.record_ids
         if pk in by_pk and by_pk[pk].record_id:
             ids[pk].add(by_pk[pk].record_id or "")
-    effects.Effects(answers, by_pk, ids, found).check(records, events)
-    _check_ids(ids, found)
-    _check_run(answers, planned, found)
+    effects.Effects(answers, by_pk, ids, found, expected.stage).check(records, events)
+    _check_writes(answers, ids, found)
+    _check_ids("id", ids, found)
+    _check_ids("event", _event_ids(by_pk), found)
+    _check_leaks(answers, ids, found)
+    proof.check(answers, expected, found)
     counts = answers.counts
     counts.writes = len(by_pk)
     counts.never_accepted = sum(pk not in by_pk and not heard.answered for pk, heard in answers.by_pk.items())
@@ -59,15 +67,6 @@ def check(
     )
 
 
-def _check_run(answers: Answers, planned: int, found: Violations) -> None:
-    counts = answers.counts
-    if counts.requests < planned:
-        detail = f"the plan has {planned} requests, the history {counts.requests}"
-        found.add(Kind.INCOMPLETE_RUN, "", "", detail)
-    if not counts.created + counts.replays:
-        found.add(Kind.NOTHING_ACCEPTED, "", "", f"of {counts.requests} requests not one was answered 2xx")
-
-
 def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations) -> None:
     def broken(kind: Kind, detail: str) -> None:
         found.add(kind, heard.tenant, heard.key, detail)
@@ -78,16 +77,19 @@ def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violatio
         broken(Kind.UNREADABLE_ANSWER, f"{heard.unreadable} answers of 2xx carry no id")
     if heard.misaddressed:
         broken(Kind.MISADDRESSED, f"{heard.misaddressed} answers carry another request's correlation id")
+    if heard.misplaced:
+        broken(Kind.ANSWERED_ID, f"{heard.misplaced} answers have a Location that is not their lead's")
     if heard.created > 1:
         broken(Kind.SECOND_WRITE, f"{heard.created} answers say that the request was new ({_ids(heard)})")
-    if heard.answered and not heard.created and not heard.uncertain:
-        broken(Kind.NO_FIRST_ANSWER, "every answer says it is a replay, and no first attempt is missing")
+    if heard.answered and not heard.created and heard.first_unseen_ms > heard.first_replay_ms + _SKEW_MS:
+        broken(Kind.NO_FIRST_ANSWER, "every answer says it is a replay, and no earlier attempt is unknown")
     if receipt is None:
         _check_missing_receipt(heard, found)
         _check_replays(heard, next(iter(heard.first), None), found)
         return
-    if heard.answered and not receipt.completed:
-        broken(Kind.UNFINISHED_RECEIPT, "it was answered 2xx, and its receipt is not completed")
+    others = heard.record_ids - {receipt.record_id}
+    if others:
+        broken(Kind.ANSWERED_ID, f"answered {_ids(heard)}, but the receipt's record is {receipt.record_id}")
     _check_stored_answer(heard, receipt, found)
     _check_bodies(heard, receipt, found)
 
@@ -153,21 +155,45 @@ def _check_bodies(heard: KeyAnswers, receipt: StoredReceipt, found: Violations) 
             heard.key,
             "another body than the stored one was answered 2xx",
         )
+    if heard.created == 1 and receipt.correlation_id not in heard.first.values():
+        detail = f"attempt {receipt.correlation_id} wrote the receipt, and another was told that it is new"
+        found.add(Kind.WRONG_CONTENT, heard.tenant, heard.key, detail)
     if owner in heard.refused:
         found.add(Kind.FALSE_MISMATCH, heard.tenant, heard.key, "the body that is stored was answered 422")
 
 
-def _check_ids(ids: dict[str, set[str]], found: Violations) -> None:
+def _check_writes(answers: Answers, ids: dict[str, set[str]], found: Violations) -> None:
+    """One key has one id, wherever it is named: in answers, receipt and records."""
+    for pk, heard in answers.by_pk.items():
+        if len(ids[pk]) > 1 and heard.created <= 1:  # else said already
+            detail = f"{len(ids[pk])} ids: {', '.join(sorted(ids[pk])[:3])}"
+            found.add(Kind.SECOND_WRITE, heard.tenant, heard.key, detail)
+
+
+def _event_ids(receipts: dict[str, StoredReceipt]) -> dict[str, set[str]]:
+    return {pk: {receipt.event_id} for pk, receipt in receipts.items() if receipt.event_id}
+
+
+def _check_ids(what: str, ids: Mapping[str, set[str]], found: Violations) -> None:
     """One id belongs to one tenant and key."""
     owners: dict[str, str] = {}
-    for pk, record_ids in ids.items():
-        for record_id in sorted(record_ids):
-            owner = owners.setdefault(record_id, pk)
+    for pk, named in ids.items():
+        for one in sorted(named):
+            owner = owners.setdefault(one, pk)
             if owner != pk:
                 tenant, _, key = pk.partition("#")
                 same = owner.partition("#")[0] == tenant
                 kind = Kind.SHARED_ID if same else Kind.CROSS_TENANT
-                found.add(kind, tenant, key, f"id {record_id} is {owner}'s too")
+                found.add(kind, tenant, key, f"{what} {one} is {owner}'s too")
+
+
+def _check_leaks(answers: Answers, ids: Mapping[str, set[str]], found: Violations) -> None:
+    """A refusal names no lead of another tenant."""
+    owners = {one: pk.partition("#")[0] for pk, named in ids.items() for one in named}
+    for (tenant, word), pk in answers.words.items():
+        if owners.get(word, tenant) != tenant:
+            detail = f"a refusal names lead {word} of {owners[word]}"
+            found.add(Kind.CROSS_TENANT, tenant, pk.partition("#")[2], detail)
 
 
 def _ids(heard: KeyAnswers) -> str:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from loadtest.history import conclusive
 from loadtest.stored import document_hash
 from loadtest.verdict import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from loadtest.answers import Answers
     from loadtest.history import Attempt
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
     from loadtest.verdict import Violations
+
+# What DESIGN says of every event of a lead. Spelt out here: the checker shares nothing with the platform.
+_SPEC_VERSION = "1.0"
+_EVENT_TYPE = "lead.created"
 
 
 class Effects:
@@ -25,12 +31,14 @@ class Effects:
         receipts: dict[str, StoredReceipt],
         ids: dict[str, set[str]],
         found: Violations,
+        stage: str,
     ) -> None:
         """`ids` maps each pair of tenant and key to the record ids known of it; this adds those it finds."""
         self._answers = answers
         self._receipts = receipts
         self._ids = ids
         self._found = found
+        self._stage = stage
         self._by_record = {one.record_id: one for one in receipts.values() if one.record_id}
         self._by_event = {one.event_id: one for one in receipts.values() if one.event_id}
         self._senders: dict[tuple[str, str], str] = {
@@ -53,8 +61,7 @@ class Effects:
                 self._broken(
                     Kind.LOST_EVENT, receipt.pk, f"event {receipt.event_id} never reached the audit queue"
                 )
-        for attempt in self._answers.reads:
-            self._check_read(attempt, recorded)
+        self._check_reads(recorded)
         self._answers.counts.records = len(recorded)
         self._answers.counts.events = len(published or ())
 
@@ -64,6 +71,11 @@ class Effects:
             self._broken(
                 Kind.CROSS_TENANT, receipt.pk, f"the receipt says that its tenant is {receipt.tenant_id}"
             )
+        if not receipt.completed:
+            self._broken(Kind.UNFINISHED_RECEIPT, receipt.pk, "its receipt is not completed")
+        elif receipt.document_id != receipt.record_id:
+            detail = f"the document of record {receipt.record_id} says that it is {receipt.document_id}"
+            self._broken(Kind.WRONG_CONTENT, receipt.pk, detail)
         if receipt.pk in self._answers.by_pk:
             return
         others = sorted(h.tenant for h in self._answers.by_pk.values() if h.key == receipt.key)
@@ -107,6 +119,7 @@ class Effects:
             )
             return event.event_id
         owner = receipt.pk.partition("#")[0]
+        # Three places say whose the event is, and a subscriber may go by any of them.
         if not owner == tenant == event.tenant_attribute == event.source.rpartition("/")[2]:
             detail = (
                 f"event {event.event_id} of {owner} was in the queue of {tenant}, "
@@ -115,29 +128,74 @@ class Effects:
             self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
         if owner != tenant:
             return ""  # where it belongs, it is missing
-        if event.event_attribute != event.event_id or event.subject != receipt.record_id:
-            detail = f"event {event.event_id} has eventId {event.event_attribute}, subject {event.subject}"
-            self._broken(Kind.WRONG_CONTENT, receipt.pk, detail)
+        for name, got, fits in self._envelope(event, receipt, owner):
+            if got != fits:
+                detail = f"event {event.event_id} has {name} {got!r}, not {fits!r}"
+                self._broken(Kind.WRONG_ENVELOPE, receipt.pk, detail)
         if event.data_hash is None or event.data_hash != document_hash(receipt.document):
             self._broken(
                 Kind.WRONG_CONTENT, receipt.pk, f"event {event.event_id}: its data is not the document"
             )
         return event.event_id
 
+    def _envelope(
+        self, event: AuditEvent, receipt: StoredReceipt, owner: str
+    ) -> Iterator[tuple[str, str | None, str | None]]:
+        """What of an event must fit its receipt: name, what it is, what it should be."""
+        yield "specversion", event.specversion, _SPEC_VERSION
+        yield "type", event.event_type, _EVENT_TYPE
+        yield "type in its receipt", receipt.event_type, _EVENT_TYPE
+        # A source with another tenant is a matter of its own, and said already.
+        stage = event.source.removesuffix(f"/{event.source.rpartition('/')[2]}")
+        yield "source", f"{stage}/{owner}", f"/onceward/{self._stage}/{owner}"
+        yield "subject", event.subject, receipt.record_id
+        yield "time", event.time, receipt.created_at
+        yield "correlationid", event.correlation_id, receipt.correlation_id
+        yield "attribute eventId", event.event_attribute, event.event_id
+        yield "attribute type", event.type_attribute, _EVENT_TYPE
+
+    def _check_reads(self, recorded: set[str]) -> None:
+        """Every read came to an answer, and every tenant read of its own leads and of another's."""
+        unanswered: dict[tuple[str, str], Attempt] = {}
+        answered: set[tuple[str, str]] = set()
+        for attempt in self._answers.reads:
+            pair = (attempt.tenant, attempt.body_hash)
+            if not conclusive(attempt.status):
+                unanswered[pair] = attempt
+            else:
+                answered.add(pair)
+                self._check_read(attempt, recorded)
+        for (tenant, record_id), attempt in unanswered.items():
+            if (tenant, record_id) not in answered:
+                detail = f"lead {record_id}: its last attempt ended with {attempt.status or 'no answer'}"
+                self._found.add(Kind.READS_INCOMPLETE, tenant, "", detail)
+        self._check_who_read(answered | set(unanswered))
+
+    def _check_who_read(self, asked: set[tuple[str, str]]) -> None:
+        owners = {record_id: one.pk.partition("#")[0] for record_id, one in self._by_record.items()}
+        accepted = {heard.tenant for heard in self._answers.by_pk.values() if heard.answered}
+        known = [(tenant, owners[record_id]) for tenant, record_id in asked if record_id in owners]
+        for tenant in sorted(accepted & set(owners.values())):
+            if (tenant, tenant) not in known:
+                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it read none of its own leads")
+            others = set(owners.values()) - {tenant}
+            if others and not any(reader == tenant != owner for reader, owner in known):
+                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it asked for no lead of another tenant")
+
     def _check_read(self, attempt: Attempt, recorded: set[str]) -> None:
         """A tenant reads its own lead, byte for byte, and nobody else's."""
         receipt = self._by_record.get(attempt.body_hash)
-        if receipt is None or attempt.status is None or attempt.status >= 500:
+        if receipt is None:
             return
         if receipt.pk.partition("#")[0] != attempt.tenant:
-            if attempt.status != 404:
+            if attempt.status != HTTPStatus.NOT_FOUND:
                 detail = (
                     f"{attempt.tenant} asked for lead {attempt.body_hash} and was answered {attempt.status}"
                 )
                 self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
         elif attempt.body_hash not in recorded:
             return  # said once already: there is no such record
-        elif attempt.status != 200:
+        elif attempt.status != HTTPStatus.OK:
             detail = f"its tenant reads lead {attempt.body_hash} and is answered {attempt.status}"
             self._broken(Kind.LOST_RECORD, receipt.pk, detail)
         elif attempt.response_body != receipt.document:

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
 import rfc8785
@@ -26,8 +27,8 @@ REPLAY_MARK = "idempotent-replayed"
 LEADS = "leads"
 LEADS_READ = "leads:read"
 
-# A storm's own 2xx answers are some 250 bytes. A longer body is kept as its hash alone, so that an answer
-# gone wrong cannot fill the disk.
+# A storm's own answers are some 250 bytes. A longer body is kept as its hash alone, so that an answer gone
+# wrong cannot fill the disk.
 _KEPT_BODY_BYTES = 4096
 
 
@@ -54,9 +55,11 @@ class Attempt:
         start_ms: when it was sent. end_ms: when the answer was whole, or the client gave up.
         status: the HTTP status; None without an answer.
         response_hash: SHA-256 (hex) of the answer's bytes; None without an answer.
-        response_body: the answer's text when it is a lead's, else None.
+        response_body: the answer's text, None when it is too long to keep. A refusal's is kept, too: it must
+            not tell of another tenant's leads.
         headers: those of `REPLAYED_HEADERS` that the answer has, names in lower case.
         replayed: the answer carries `Idempotent-Replayed: true`.
+        dropped: the client hung up as planned, and waited for no answer.
         correlation_id: the `X-Correlation-Id` answered; None when there was none.
     """
 
@@ -76,6 +79,7 @@ class Attempt:
     headers: tuple[tuple[str, str], ...] = ()
     replayed: bool = False
     correlation_id: str | None = None
+    dropped: bool = False
 
     @property
     def latency_ms(self) -> float:
@@ -98,14 +102,23 @@ class Answer:
 def answer(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     """Reduce an HTTP answer to what the checker compares. `headers` may have names in any case."""
     lowered = {name.lower(): value for name, value in headers.items()}
-    is_lead = 200 <= status < 300 and len(body) <= _KEPT_BODY_BYTES
+    kept = len(body) <= _KEPT_BODY_BYTES
     return Answer(
         status=status,
         response_hash=sha256(body).hexdigest(),
-        response_body=body.decode("utf-8", "backslashreplace") if is_lead else None,
+        response_body=body.decode("utf-8", "backslashreplace") if kept else None,
         headers=tuple((name, lowered[name]) for name in REPLAYED_HEADERS if name in lowered),
         replayed=lowered.get(REPLAY_MARK, "").lower() == "true",
         correlation_id=lowered.get("x-correlation-id"),
+    )
+
+
+def conclusive(status: int | None) -> bool:
+    """The answer of a read says something about the lead: a 5xx, a 429 or none at all says to ask again."""
+    return (
+        status is not None
+        and status < HTTPStatus.INTERNAL_SERVER_ERROR
+        and status != HTTPStatus.TOO_MANY_REQUESTS
     )
 
 
@@ -179,6 +192,7 @@ def _to_json(attempt: Attempt) -> dict[str, object]:
         "headers": dict(attempt.headers),
         "replayed": attempt.replayed,
         "correlationId": attempt.correlation_id,
+        "dropped": attempt.dropped,
     }
 
 
@@ -200,4 +214,5 @@ def _from_json(line: dict[str, Any]) -> Attempt:
         headers=tuple(sorted(line["headers"].items())),
         replayed=bool(line["replayed"]),
         correlation_id=line["correlationId"],
+        dropped=bool(line["dropped"]),
     )

@@ -27,16 +27,17 @@ class Seen(Enum):
 
     NEW = "new (2xx)"
     REPLAY = "replay (2xx)"
-    CONFLICT = "conflict (422, 409)"
+    CONFLICT = "conflict (422)"
     THROTTLED = "throttled (429)"
-    REJECTED = "other 4xx"
+    REJECTED = "other 3xx, 4xx"
     SERVER_ERROR = "server error (5xx)"
-    NONE = "no answer seen"
+    NONE = "no answer (timed out, no connection)"
+    DROPPED = "hung up on purpose"
 
 
 @dataclass(frozen=True, slots=True)
 class Percentiles:
-    """Milliseconds from the intended start to the answer; None where there was no answer."""
+    """Milliseconds from the intended start to the answer, or to giving up; None where there was neither."""
 
     p50: float | None
     p95: float | None
@@ -74,7 +75,7 @@ class Measures:
     Attributes:
         began_ms: the first intended start after the warm-up, ms since the epoch; 0 without an attempt.
         seconds: from then to the last end. width_s: of one bucket.
-        requests: POST attempts, warm-up included. latency: over all that were answered after it.
+        requests: POST attempts, warm-up included. latency: over all after it, but for planned drops.
         buckets: over time, from began_ms on. scenarios: by name, in the order of their first attempt.
         requests_per_key: attempts of each pair of tenant and key, most first.
     """
@@ -90,10 +91,11 @@ class Measures:
 
 
 def measure(attempts: Iterable[Attempt]) -> Measures:
-    """Take the figures. Memory: 8 bytes an answer, and what grows with keys.
+    """Take the figures. Memory: some 200 bytes an attempt, and what grows with keys.
 
     The warm-up is a row of its own and in no chart: it waits for interpreters to start, not for the platform.
-    Attempts without an answer count in `seen`, not in a latency: the storm's own drops end when it says so.
+    An attempt that timed out counts with the time that its client waited: without it, a platform would look
+    the faster the more requests it loses. The storm's own drops have no latency: they end when it says.
     """
     scenarios: defaultdict[str, Row] = defaultdict(Row)
     per_key: Counter[tuple[str, str]] = Counter()
@@ -107,7 +109,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         row = scenarios[attempt.scenario]
         row.seen[seen] += 1
         row.keys.add(pair)
-        if seen is not Seen.NONE:
+        if seen is not Seen.DROPPED:
             row.latencies.append(attempt.latency_ms)
         per_key[pair] += 1
         if attempt.scenario != Scenario.WARM_UP.value:
@@ -148,7 +150,7 @@ class _Point:
 
 
 def _latency(points: Iterable[_Point]) -> Percentiles:
-    return percentiles([one.end_ms - one.intended_ms for one in points if one.seen is not Seen.NONE])
+    return percentiles([one.end_ms - one.intended_ms for one in points if one.seen is not Seen.DROPPED])
 
 
 def _buckets(points: list[_Point], first: float, width_s: float) -> Iterable[Bucket]:
@@ -163,14 +165,14 @@ def _buckets(points: list[_Point], first: float, width_s: float) -> Iterable[Buc
 
 def _seen(attempt: Attempt) -> Seen:
     status = attempt.status
+    if attempt.dropped:
+        return Seen.DROPPED
     if attempt.outcome is not Outcome.OK or status is None:
         return Seen.NONE
-    if status < HTTPStatus.MULTIPLE_CHOICES:
+    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
         return Seen.REPLAY if attempt.replayed else Seen.NEW
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return Seen.SERVER_ERROR
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Seen.THROTTLED
-    return (
-        Seen.CONFLICT if status in {HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY} else Seen.REJECTED
-    )
+    return Seen.CONFLICT if status == HTTPStatus.UNPROCESSABLE_ENTITY else Seen.REJECTED

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette: told apart with every common kind of colour blindness.
 _BLUE, _ORANGE, _GREEN, _VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
-_PURPLE, _SKY, _GREY, _PALE = "#cc79a7", "#56b4e9", "#8a97a5", "#c3d3e3"
+_PURPLE, _SKY, _GREY, _PALE, _INK = "#cc79a7", "#56b4e9", "#8a97a5", "#c3d3e3", "#1c2733"
 
 # Violations that are seen without a click: the charts must not be pages away.
 _SHOWN_AT_ONCE = 15
@@ -35,7 +35,8 @@ _SEEN_COLORS = {
     Seen.THROTTLED: _PURPLE,
     Seen.REJECTED: _BLUE,
     Seen.SERVER_ERROR: _VERMILION,
-    Seen.NONE: _GREY,
+    Seen.NONE: _INK,
+    Seen.DROPPED: _GREY,
 }
 
 
@@ -82,8 +83,11 @@ def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple
         ("replays", _number(counts.replays), "the first answer again", False),
         ("conflicts", _number(counts.conflicts), "another body: 422", False),
         ("violations", _number(verdict.total), "must be 0", verdict.total > 0),
-        ("no answer seen", _number(counts.unknown), "dropped on purpose, or timed out", False),
+        ("hung up", _number(counts.dropped), "on purpose: may have been written", False),
+        ("no answer", _number(counts.unknown), "timed out: may have been written", counts.unknown > 0),
+        ("not sent", _number(counts.failed), "no connection came about", counts.failed > 0),
         ("server errors", _number(counts.server_errors), "5xx, retryable", counts.server_errors > 0),
+        ("never accepted", _number(counts.never_accepted), "keys without a 2xx", counts.never_accepted > 0),
         ("p50", _ms(latency.p50), "from the intended start", False),
         ("p99", _ms(latency.p99), f"at {run.rate:g}/s intended", False),
     ]
@@ -160,6 +164,7 @@ _TABLE_HEAD = (
     "replays",
     "conflicts",
     "no answer",
+    "hung up",
     "5xx",
     "p50",
     "p95",
@@ -170,7 +175,7 @@ _TABLE_HEAD = (
 def _row(name: str, row: Row) -> tuple[str, ...]:
     latency = percentiles(row.latencies)
     counted = (row.seen.total(), len(row.keys), row.seen[Seen.NEW], row.seen[Seen.REPLAY])
-    refused = (row.seen[Seen.CONFLICT], row.seen[Seen.NONE], row.seen[Seen.SERVER_ERROR])
+    refused = tuple(row.seen[seen] for seen in (Seen.CONFLICT, Seen.NONE, Seen.DROPPED, Seen.SERVER_ERROR))
     times = (latency.p50, latency.p95, latency.p99)
     return (name, *map(_number, counted), *map(_number, refused), *map(_ms, times))
 

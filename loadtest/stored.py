@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from loadtest.history import REPLAYED_HEADERS, hash_of
@@ -19,9 +20,11 @@ class StoredReceipt:
     Attributes:
         pk: `tenantId#key`. tenant_id: its attribute. key: the part after the first `#`.
         completed: the request behind it is answered.
-        record_id, event_id: of its outbox; None while there is none.
+        record_id, event_id, event_type: of its outbox; None while there is none.
+        correlation_id: of the attempt that wrote it.
         status, headers, body: the stored answer; headers are the allow-listed ones, names in lower case.
-        document: the record as JSON text. lead_hash: hash of the lead in it, None when there is none.
+        document: the record as JSON text. document_id, created_at, lead_hash: of what is in it (`id`,
+            `createdAt`, hash of `lead`); None when there is no such thing.
     """
 
     pk: str
@@ -29,10 +32,14 @@ class StoredReceipt:
     completed: bool
     record_id: str | None
     event_id: str | None
+    event_type: str | None
+    correlation_id: str | None
     status: int | None
     headers: tuple[tuple[str, str], ...]
     body: str | None
     document: str | None
+    document_id: str | None
+    created_at: str | None
     lead_hash: str | None
 
     @property
@@ -59,50 +66,62 @@ class AuditEvent:
 
     Attributes:
         queue_tenant: whose queue it was in.
-        event_id, subject, source: of the event (subject is the record's id).
-        tenant_attribute, event_attribute: the SNS attributes `tenantId` and `eventId`; None when missing.
-        data: the event's data as canonical hash. lead_hash: hash of the lead in it.
+        event_id, subject, source, specversion, event_type, time, correlation_id: of the event (subject is
+            the record's id); '' when missing.
+        tenant_attribute, event_attribute, type_attribute: the SNS attributes `tenantId`, `eventId` and
+            `type`; None when missing.
+        data_hash: the event's data as canonical hash. lead_hash: hash of the lead in it.
     """
 
     queue_tenant: str
     event_id: str
     subject: str
     source: str
+    specversion: str
+    event_type: str
+    time: str
+    correlation_id: str
     tenant_attribute: str | None
     event_attribute: str | None
+    type_attribute: str | None
     data_hash: str | None
     lead_hash: str | None
 
 
 def receipt(item: Mapping[str, Any]) -> StoredReceipt:
-    """Read an item of the receipts table, as boto3's resource layer gives it. Missing parts become None."""
-    response, outbox = item.get("response") or {}, item.get("outbox") or {}
-    headers = {str(name).lower(): str(value) for name, value in (response.get("headers") or {}).items()}
-    document = outbox.get("document")
+    """Read an item of the receipts table. Total: what is missing or of a wrong type becomes None."""
+    response, outbox = _mapping(item.get("response")), _mapping(item.get("outbox"))
+    headers = {str(name).lower(): str(value) for name, value in _mapping(response.get("headers")).items()}
+    document = _text(outbox.get("document"))
+    content = _object(document or "")
     return StoredReceipt(
         pk=item["pk"],
-        tenant_id=item.get("tenantId", ""),
+        tenant_id=_text(item.get("tenantId")) or "",
         completed=item.get("status") == "COMPLETED",
-        record_id=outbox.get("recordId"),
-        event_id=item.get("outboxId"),
-        status=int(response["status"]) if "status" in response else None,
+        record_id=_text(outbox.get("recordId")),
+        event_id=_text(item.get("outboxId")),
+        event_type=_text(outbox.get("type")),
+        correlation_id=_text(item.get("correlationId")),
+        status=_whole(response.get("status")),
         headers=tuple((name, headers[name]) for name in REPLAYED_HEADERS if name in headers),
-        body=response.get("body"),
+        body=_text(response.get("body")),
         document=document,
-        lead_hash=lead_hash(document),
+        document_id=_text(content.get("id")),
+        created_at=_text(content.get("createdAt")),
+        lead_hash=_lead_hash(content),
     )
 
 
 def record(item: Mapping[str, Any]) -> StoredRecord:
-    """Read an item of the records table, as boto3's resource layer gives it. Missing parts become ''."""
-    document = item.get("document", "")
+    """Read an item of the records table. Total: what is missing or of a wrong type becomes ''."""
+    document = _text(item.get("document")) or ""
     return StoredRecord(
         pk=item["pk"],
-        tenant_id=item.get("tenantId", ""),
-        record_id=item.get("recordId", ""),
-        event_id=item.get("eventId", ""),
+        tenant_id=_text(item.get("tenantId")) or "",
+        record_id=_text(item.get("recordId")) or "",
+        event_id=_text(item.get("eventId")) or "",
         document=document,
-        lead_hash=lead_hash(document),
+        lead_hash=_lead_hash(_object(document)),
     )
 
 
@@ -116,23 +135,27 @@ def event(queue_tenant: str, body: str, attributes: Mapping[str, str]) -> AuditE
         attributes: the message's attributes, by name.
     """
     envelope = _object(body)
+    named = {name: _text(envelope.get(name)) or "" for name in _ENVELOPE}
     data = envelope.get("data")
     return AuditEvent(
         queue_tenant=queue_tenant,
-        event_id=str(envelope.get("id", "")),
-        subject=str(envelope.get("subject", "")),
-        source=str(envelope.get("source", "")),
+        event_id=named["id"],
+        subject=named["subject"],
+        source=named["source"],
+        specversion=named["specversion"],
+        event_type=named["type"],
+        time=named["time"],
+        correlation_id=named["correlationid"],
         tenant_attribute=attributes.get("tenantId"),
         event_attribute=attributes.get("eventId"),
+        type_attribute=attributes.get("type"),
         data_hash=hash_of(data),
-        lead_hash=hash_of(data["lead"]) if isinstance(data, dict) and "lead" in data else None,
+        lead_hash=_lead_hash(_mapping(data)),
     )
 
 
-def lead_hash(document: str | None) -> str | None:
-    """Hash of the lead in a record's document; None when there is no such thing in it."""
-    lead = _object(document or "").get("lead")
-    return None if lead is None else hash_of(lead)
+# The attributes of a CloudEvent that are compared; an extension's name is in lower case by that standard.
+_ENVELOPE = ("id", "subject", "source", "specversion", "type", "time", "correlationid")
 
 
 def document_hash(document: str | None) -> str | None:
@@ -141,9 +164,29 @@ def document_hash(document: str | None) -> str | None:
     return hash_of(parsed) if parsed else None
 
 
+def _lead_hash(content: Mapping[str, Any]) -> str | None:
+    lead = content.get("lead")
+    return None if lead is None else hash_of(lead)
+
+
 def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _whole(value: object) -> int | None:
+    """A number of DynamoDB (`Decimal`, as boto3 reads it) that is whole."""
+    if isinstance(value, int | Decimal) and not isinstance(value, bool) and value == int(value):
+        return int(value)
+    return None

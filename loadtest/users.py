@@ -36,7 +36,7 @@ _MOST_CONNECTIONS = 512
 
 _PATH = "/v1/leads"
 # Answers that the storm provokes on purpose: in Locust's own statistics they are no failures.
-_PROVOKED = frozenset({HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY})
+_PROVOKED = frozenset({HTTPStatus.UNPROCESSABLE_ENTITY})
 
 
 # Raised before the first byte of a request: refused, no such host, a certificate that nobody vouches for.
@@ -119,14 +119,26 @@ class StormUser(FastHttpUser):
 
 
 def _answer_of(response: ResponseContextManager) -> Answer | None:
-    """The answer when it is whole; None when there is none, or when it broke off in the middle."""
+    """The answer when it is whole; None when there is none, or when it broke off in the middle.
+
+    A connection that ends before the announced length is no error to geventhttpclient: it hands on what came.
+    """
     if not response.status_code or response.headers is None:
         return None
+    headers = dict(response.headers.items())
     try:
         body = response.content or b""
     except FAILURE_EXCEPTIONS:
         return None
-    return answer(response.status_code, dict(response.headers.items()), body)
+    return answer(response.status_code, headers, body) if _is_whole(response, body) else None
+
+
+def _is_whole(response: ResponseContextManager, body: bytes) -> bool:
+    """As long as its Content-Length says, or (chunked) with its last chunk."""
+    # Locust keeps the parser, which knows, in no public place.
+    parser = response._response  # noqa: SLF001
+    announced = parser.content_length if parser else None
+    return bool(parser and parser.message_complete) if announced is None else announced == len(body)
 
 
 def _outcome_of(response: ResponseContextManager) -> Outcome:

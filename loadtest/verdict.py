@@ -12,7 +12,10 @@ class Kind(Enum):
     """A promise that can be broken. The value is what reports print."""
 
     SECOND_WRITE = "second-write"  # two new answers, or two sets of ids, for one key
-    NO_FIRST_ANSWER = "no-first-answer"  # replays only, though no attempt's answer is unknown
+    ANSWERED_ID = "answered-id"  # an answer names another lead than the receipt, or than its own Location
+    NO_FIRST_ANSWER = "no-first-answer"  # replays only, though no earlier attempt's answer is unknown
+    NEVER_ACCEPTED = "never-accepted"  # a key that was answered, and never with a 2xx (stage `local`)
+    NO_REPLAY = "no-replay"  # duplicates that were answered, and none with the first answer (stage `local`)
     LOST_WRITE = "lost-write"  # answered 2xx, and there is no receipt
     LOST_RECORD = "lost-record"  # a receipt without its record
     LOST_EVENT = "lost-event"  # a receipt without its event
@@ -21,12 +24,13 @@ class Kind(Enum):
     ORPHAN_RECEIPT = "orphan-receipt"  # a receipt of this run for a key that nobody sent
     ORPHAN_RECORD = "orphan-record"  # a record that no receipt explains
     ORPHAN_EVENT = "orphan-event"  # an event that no receipt explains
-    UNFINISHED_RECEIPT = "unfinished-receipt"  # answered 2xx, and the receipt is not completed
+    UNFINISHED_RECEIPT = "unfinished-receipt"  # a receipt that is not completed
     REPLAY_STATUS = "replay-status"  # a replay whose status is not the first answer's
     REPLAY_BODY = "replay-body"  # a replay whose bytes are not the first answer's
     REPLAY_HEADERS = "replay-headers"  # a replay whose allow-listed headers are not the first answer's
     STORED_ANSWER = "stored-answer"  # the receipt holds another answer than was given
     WRONG_CONTENT = "wrong-content"  # record or event hold something else than the receipt or the request
+    WRONG_ENVELOPE = "wrong-envelope"  # an event whose attributes do not fit its receipt
     ACCEPTED_MISMATCH = "accepted-mismatch"  # a 2xx to another body than the key was first used for
     FALSE_MISMATCH = "false-mismatch"  # a 422 to the very body that the key was used for
     SHARED_ID = "shared-id"  # one record or event id for two keys of one tenant
@@ -34,8 +38,10 @@ class Kind(Enum):
     MISADDRESSED = "misaddressed"  # an answer with the correlation id of another request
     UNREADABLE_ANSWER = "unreadable-answer"  # a 2xx without the ids that it must carry
     UNEXPECTED_ANSWER = "unexpected-answer"  # a status that the contract does not give to this request
-    INCOMPLETE_RUN = "incomplete-run"  # the history has fewer attempts than the plan
+    READS_INCOMPLETE = "reads-incomplete"  # a tenant did not read its own lead and another's to an answer
+    INCOMPLETE_RUN = "incomplete-run"  # the history is not the plan's: attempts missing, twice, or others
     NOTHING_ACCEPTED = "nothing-accepted"  # a storm without one accepted request proves nothing
+    PROVES_NOTHING = "proves-nothing"  # too many keys without a 2xx, or duplicates without a replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +77,10 @@ class Counts:
         writes: receipts; as many as accepted pairs of tenant and key, when all is well.
         records, events: found; events by different id.
         created: new 2xx answers. replays: 2xx answers marked as replayed.
-        conflicts: 422 and 409. throttled: 429. server_errors: 5xx. rejected: every other 4xx.
-        unknown: sent, no answer seen. failed: never sent. reads: GET requests (not in `requests`).
-        never_accepted: pairs of tenant and key with no receipt, and rightly so.
+        conflicts: 422. throttled: 429. server_errors: 5xx. rejected: every other 3xx and 4xx.
+        dropped: the client hung up as planned. unknown: sent, and no answer came. failed: never sent.
+        reads: GET requests (not in `requests`).
+        never_accepted: pairs of tenant and key that were never answered 2xx and have no receipt.
     """
 
     requests: int = 0
@@ -88,6 +95,7 @@ class Counts:
     throttled: int = 0
     server_errors: int = 0
     rejected: int = 0
+    dropped: int = 0
     unknown: int = 0
     failed: int = 0
     reads: int = 0

@@ -9,7 +9,7 @@ from loadtest import history, settle, target
 from loadtest.answers import Answers
 from loadtest.checker import check
 from loadtest.collect import AuditQueues, Tables, read_events
-from loadtest.plan import plan
+from loadtest.expected import Expected
 from loadtest.reads import read_leads
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def verify(
         receipts=receipts.values(),
         records=tables.all_records(settings.key_prefix).values(),
         events=read_events(directory.events) if queues.complete else None,
-        planned=sum(1 for _ in plan(settings).requests()),
+        expected=Expected.of(settings),
     )
     document = {"runId": settings.run_id, "settledSeconds": round(settled.seconds, 1), **verdict.to_json()}
     directory.verdict.write_text(json.dumps(document, indent=2), encoding="utf-8")

@@ -126,6 +126,7 @@ class StormWorker:
             headers=answer.headers if answer else (),
             replayed=answer.replayed if answer else False,
             correlation_id=answer.correlation_id if answer else None,
+            dropped=request.drop_after_ms is not None,
         )
         self._writer.append(attempt)
         return attempt

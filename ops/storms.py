@@ -95,14 +95,17 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
         ("writes", counts.writes, f"{counts.records:,} records, {_events(verdict)}"),
         ("replays", counts.replays, "the first answer again"),
         ("conflicts", counts.conflicts, "a key used again for another body"),
-        ("no answer", counts.unknown, "dropped on purpose, or timed out: may have been written"),
+        ("hung up", counts.dropped, "dropped on purpose: may have been written"),
+        ("no answer", counts.unknown, "timed out: may have been written"),
+        ("not sent", counts.failed, "no connection came about"),
         ("server errors", counts.server_errors, "5xx: retryable, no violation"),
         ("throttled", counts.throttled, "429"),
+        ("never accepted", counts.never_accepted, "keys without a 2xx and without a receipt"),
         ("violations", verdict.total, ""),
     ]
     typer.echo("")
     for name, value, note in rows:
-        typer.echo(f"  {name:<14}{value:>8,}   {note}".rstrip())
+        typer.echo(f"  {name:<15}{value:>8,}   {note}".rstrip())
     for one in verdict.violations[:_MOST_SHOWN]:
         typer.echo(
             f"  VIOLATION {one.kind.value}: tenant {one.tenant or '-'}, key {one.key or '-'}: {one.detail}"

@@ -44,9 +44,9 @@ def test_a_short_storm_passes_and_its_figures_are_right(storm: dict[str, Any]) -
     assert (counts["requests"], counts["keys"]) == (REQUESTS, KEYS)
     assert counts["writes"] == counts["records"] == counts["events"] == counts["tenant_keys"] > KEYS
     assert counts["server_errors"] == counts["throttled"] == counts["rejected"] == 0
-    answered = counts["created"] + counts["replays"] + counts["conflicts"] + counts["unknown"]
+    answered = counts["created"] + counts["replays"] + counts["conflicts"] + counts["dropped"]
     assert answered == REQUESTS
-    assert min(counts["replays"], counts["conflicts"], counts["unknown"], counts["reads"]) > 0
+    assert min(counts["replays"], counts["conflicts"], counts["dropped"], counts["reads"]) > 0
     assert storm["writesPerKey"] == {"1": counts["writes"]}
 
 

@@ -71,7 +71,7 @@ def test_of_many_violations_ten_are_printed_and_the_rest_is_counted(
     code, out = _told(tmp_path, capsys, story)
     assert code == 1
     assert out.count("VIOLATION") == 10
-    assert "and 20 more" in out
+    assert "and 50 more" in out
 
 
 def test_for_a_script_there_is_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

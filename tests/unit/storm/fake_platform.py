@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 TENANTS = ("storm-a", "storm-b", "storm-c")
 
 
+CREATED_AT = "2026-01-01T00:00:00.000Z"
+# Status, headers, body.
+Answered = tuple[int, dict[str, str], bytes]
+
+
 def key_of(tenant: str) -> str:
     return f"secret-of-{tenant}"
 
@@ -66,16 +71,22 @@ class FakePlatform:
         home.mkdir(parents=True, exist_ok=True)
         (home / "local.json").write_text(json.dumps(self.outputs()))
 
-    def accept(self, tenant: str, key: str | None, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
+    def accept(self, tenant: str, key: str | None, body: dict[str, Any], correlation_id: str) -> Answered:
         body_hash = hash_of(body) or ""
         pk = f"{tenant}#{key or derived_key(body_hash)}"
         with self.lock:
             known = self.receipts.get(pk)
             if known and self.fault != "unconditional-put":
                 return self._again(known, body_hash)
-            return self._first(tenant, pk, body, body_hash)
+            return self._first(tenant, pk, body, correlation_id)
 
-    def _again(self, known: dict[str, Any], body_hash: str) -> tuple[int, dict[str, str], bytes]:
+    def read(self, tenant: str, record_id: str) -> Answered:
+        record = self.records.get(f"{tenant}#{record_id}")
+        if record is None:
+            return 404, {"Content-Type": "application/problem+json"}, b'{"title":"not found"}'
+        return 200, {"Content-Type": "application/json"}, record["document"].encode()
+
+    def _again(self, known: dict[str, Any], body_hash: str) -> Answered:
         if known["fingerprint"] != body_hash:
             return 422, {"Content-Type": "application/problem+json"}, b'{"title":"key reused"}'
         answer = known["response"]
@@ -84,28 +95,29 @@ class FakePlatform:
             body = body.replace(b"id", b"Id", 1)
         return answer["status"], {**answer["headers"], "Idempotent-Replayed": "true"}, body
 
-    def _first(
-        self, tenant: str, pk: str, body: dict[str, Any], body_hash: str
-    ) -> tuple[int, dict[str, str], bytes]:
+    def _first(self, tenant: str, pk: str, body: dict[str, Any], correlation_id: str) -> Answered:
         record_id, event_id = uuid.uuid4().hex, uuid.uuid4().hex
-        document = json.dumps({"id": record_id, "createdAt": "2026-01-01T00:00:00.000Z", "lead": body})
-        answer = json.dumps({"id": record_id, "createdAt": "2026-01-01T00:00:00.000Z"})
+        document = json.dumps({"id": record_id, "createdAt": CREATED_AT, "lead": body})
+        answer = json.dumps({"id": record_id, "createdAt": CREATED_AT})
         headers = {"Content-Type": "application/json", "Location": f"/v1/leads/{record_id}"}
         self.receipts[pk] = {
             "pk": pk,
             "tenantId": tenant,
             "status": "COMPLETED",
-            "fingerprint": body_hash,
+            "fingerprint": hash_of(body) or "",
+            "correlationId": correlation_id,
             "response": {"status": 201, "headers": headers, "body": answer},
             "outboxId": event_id,
             "outbox": {"type": "lead.created", "recordId": record_id, "document": document},
         }
         drop = self.fault == "dropped-dispatch" and int(sha256(pk.encode()).hexdigest(), 16) % 5 == 0
         if not drop:
-            self._dispatch(tenant, record_id, event_id, document)
+            self._dispatch(tenant, self.receipts[pk])
         return 201, headers, answer.encode()
 
-    def _dispatch(self, tenant: str, record_id: str, event_id: str, document: str) -> None:
+    def _dispatch(self, tenant: str, receipt: dict[str, Any]) -> None:
+        event_id, record_id = receipt["outboxId"], receipt["outbox"]["recordId"]
+        document = receipt["outbox"]["document"]
         pk = f"{tenant}#{record_id}"
         self.records[pk] = {
             "pk": pk,
@@ -120,6 +132,8 @@ class FakePlatform:
             "source": f"/onceward/local/{tenant}",
             "type": "lead.created",
             "subject": record_id,
+            "time": CREATED_AT,
+            "correlationid": receipt["correlationId"],
             "data": json.loads(document),
         }
         attributes = {"tenantId": tenant, "type": "lead.created", "eventId": event_id}
@@ -156,21 +170,28 @@ def _handler(platform: FakePlatform) -> type[BaseHTTPRequestHandler]:
         # A small answer must not wait for the client's delayed acknowledgement.
         disable_nagle_algorithm = True
 
+        def do_GET(self) -> None:
+            tenant = tenants[self.headers["x-api-key"]]
+            self._answer(*platform.read(tenant, self.path.rpartition("/")[2]))
+
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers["Content-Length"]))
-            tenant = tenants[self.headers["x-api-key"]]
-            status, headers, body = platform.accept(
-                tenant, self.headers.get("Idempotency-Key"), json.loads(raw)
-            )
+            tenant, key = tenants[self.headers["x-api-key"]], self.headers.get("Idempotency-Key")
+            answered = platform.accept(tenant, key, json.loads(raw), self.headers["X-Correlation-Id"])
             if platform.fault == "unavailable":
-                status, headers, body = 503, {"Retry-After": "1"}, b"{}"
+                answered = 503, {"Retry-After": "1"}, b"{}"
+            self._answer(*answered)
+
+        def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
+            cut_off = platform.fault == "truncated" and status == 201
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.send_header("X-Correlation-Id", self.headers["X-Correlation-Id"])
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(body[:-9] if cut_off else body)
+            self.close_connection = self.close_connection or cut_off
 
         def handle(self) -> None:
             try:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from loadtest.stored import document_hash
 from loadtest.verdict import Kind
+from tests.unit.storm import planted_runs as runs
+from tests.unit.storm import planted_tenants as tenants
 from tests.unit.storm.stories import Story, document, lead_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-K1 = ("acme", "k1")
+
+K1, K6 = ("acme", "k1"), ("acme", "k6")
+RUN = ("", "")
 
 
 def double_write(story: Story) -> None:
@@ -25,9 +30,66 @@ def second_answer(story: Story) -> None:
     story.attempts.append(story.attempt("acme", "k1", "one", 1))
 
 
+def answered_with_another_id(story: Story) -> None:
+    """The client is told record-1; receipt, record and event are all of record-77."""
+    ids = ("record-77", "event-77")
+    story.writers["record-77"] = story.writers["record-1"]
+    answer = story.receipts["acme#k1"]
+    lost_write(story)
+    story.store("acme", "k1", "one", ids)
+    told = replace(story.receipts["acme#k1"], body=answer.body, headers=answer.headers)
+    story.receipts["acme#k1"] = told
+    story.record("acme", "one", ids)
+    story.publish("acme", "one", ids)
+    own_reads = [one for one in story.attempts if one.body_hash == "record-1"]
+    story.attempts = [one for one in story.attempts if one not in own_reads]
+    story.read("acme", 77, 200, document("one", "record-77"))
+    story.read("beta", 77, 404, None)
+
+
+def several_ids_for_one_key(story: Story) -> None:
+    """Its duplicates are answered with a second id, each saying that it is a replay."""
+    story.replay("acme", "k1", "one", 7)
+
+
+def location_of_another_lead(story: Story) -> None:
+    """First answer and replays agree with the receipt, on a Location that is not the lead's."""
+    headers = (("content-type", "application/json"), ("location", "/v1/leads/record-7"))
+    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], headers=headers)
+    story.attempts = [
+        replace(one, headers=headers) if (one.tenant, one.key, one.status) == ("acme", "k1", 201) else one
+        for one in story.attempts
+    ]
+
+
+def document_of_another_id(story: Story) -> None:
+    """Receipt, record and event agree on a document whose id is not the record's."""
+    wrong = document("one", "record-7")
+    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], document=wrong, document_id="record-7")
+    story.records["acme#record-1"] = replace(story.records["acme#record-1"], document=wrong)
+    story.events[0] = replace(story.events[0], data_hash=document_hash(wrong))
+    story.attempts = [
+        replace(one, response_body=wrong) if one.response_body == document("one", "record-1") else one
+        for one in story.attempts
+    ]
+
+
+def written_by_another_attempt(story: Story) -> None:
+    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], correlation_id="attempt-99")
+    story.events[0] = replace(story.events[0], correlation_id="attempt-99")
+
+
 def lost_write(story: Story) -> None:
     del story.receipts["acme#k1"], story.records["acme#record-1"]
     story.events = [one for one in story.events if one.event_id != "event-1"]
+
+
+def unfinished_and_unseen(story: Story) -> None:
+    """Nobody was answered, but a receipt is left, and is not completed."""
+    half_an_unknown(story)
+    story.record("beta", "five", ("record-9", "event-9"))
+    story.publish("beta", "five", ("record-9", "event-9"))
+    story.receipts["beta#k5"] = replace(story.receipts["beta#k5"], completed=False)
 
 
 def refused_by_nothing(story: Story) -> None:
@@ -96,7 +158,8 @@ def replay_lost_header(story: Story) -> None:
 def replay_of_unseen_first(story: Story) -> None:
     """The first answer was never seen, and two replays differ: one of them is wrong."""
     story.receipts["acme#k4"] = replace(story.receipts["acme#k4"], body=None)
-    story.attempts.append(replace(story.replay("acme", "k4", "four", 4), response_hash="1" * 64))
+    story.replay("acme", "k4", "four", 4)
+    story.attempts[-1] = replace(story.attempts[-1], response_hash="1" * 64)
 
 
 def stored_answer(story: Story) -> None:
@@ -116,84 +179,12 @@ def event_with_other_content(story: Story) -> None:
     story.events[0] = replace(story.events[0], data_hash="2" * 64)
 
 
-def event_of_another_record(story: Story) -> None:
-    story.events[0] = replace(story.events[0], subject="record-2")
-
-
-def event_id_attribute(story: Story) -> None:
-    story.events[0] = replace(story.events[0], event_attribute="event-2")
-
-
 def accepted_mismatch(story: Story) -> None:
     story.replay("acme", "k1", "another", 1)
 
 
 def false_mismatch(story: Story) -> None:
     story.answered("acme", "k1", "one", 422)
-
-
-def foreign_record(story: Story) -> None:
-    """acme's record is written under beta."""
-    moved = replace(story.records.pop("acme#record-1"), pk="beta#record-1", tenant_id="beta")
-    story.records["beta#record-1"] = moved
-
-
-def foreign_record_attribute(story: Story) -> None:
-    story.records["acme#record-1"] = replace(story.records["acme#record-1"], tenant_id="beta")
-
-
-def foreign_event(story: Story) -> None:
-    """acme's event goes to beta's topic."""
-    story.events[0] = replace(story.events[0], queue_tenant="beta")
-
-
-def foreign_event_attribute(story: Story) -> None:
-    story.events[0] = replace(story.events[0], tenant_attribute="beta")
-
-
-def foreign_event_source(story: Story) -> None:
-    story.events[0] = replace(story.events[0], source="/onceward/local/beta")
-
-
-def foreign_receipt(story: Story) -> None:
-    """A key that only acme sent has a receipt under beta."""
-    story.store("beta", "k4", "four", ("record-9", "event-9"))
-
-
-def foreign_receipt_attribute(story: Story) -> None:
-    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], tenant_id="beta")
-
-
-def foreign_answer(story: Story) -> None:
-    """beta is answered with acme's lead."""
-    story.attempts.append(story.attempt("beta", "k1", "one", 1, replayed=True))
-
-
-def foreign_content(story: Story) -> None:
-    """Something that only acme sent is stored under beta, and no receipt says why."""
-    story.record("beta", "bare", ("record-9", "event-9"))
-
-
-def foreign_read(story: Story) -> None:
-    story.read("beta", 1, 200, document("one", "record-1"))
-
-
-def forbidden_instead_of_not_found(story: Story) -> None:
-    """A 403 for another tenant's id tells that there is such a thing."""
-    story.read("beta", 1, 403, None)
-
-
-def own_lead_unread(story: Story) -> None:
-    story.read("acme", 1, 404, None)
-
-
-def own_lead_read_with_other_bytes(story: Story) -> None:
-    story.read("acme", 1, 200, document("one", "record-1").replace(": ", ":"))
-
-
-def shared_id(story: Story) -> None:
-    story.attempts.append(story.attempt("acme", "k6", "six", 1, replayed=True))
-    story.store("acme", "k6", "six", ("record-1", "event-1"))
 
 
 def no_id(story: Story) -> None:
@@ -209,7 +200,12 @@ def unexpected_status(story: Story) -> None:
 
 
 def first_answer_without_created(story: Story) -> None:
-    story.attempts[0] = replace(story.attempts[0], status=200)
+    """Receipt and replays agree on a 200."""
+    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], status=200)
+    story.attempts = [
+        replace(one, status=200) if (one.tenant, one.key, one.status) == ("acme", "k1", 201) else one
+        for one in story.attempts
+    ]
 
 
 def _spoil_replay(story: Story, **changes: object) -> None:
@@ -217,48 +213,73 @@ def _spoil_replay(story: Story, **changes: object) -> None:
     story.attempts[at] = replace(story.attempts[at], **changes)  # type: ignore[arg-type]
 
 
+# A replay with the answer of another lead differs in its id, and so in its bytes and its Location.
+OTHER_REPLAY = {Kind.REPLAY_BODY: K1, Kind.REPLAY_HEADERS: K1}
+FOREIGN_ANSWER = (Kind.CROSS_TENANT, Kind.ANSWERED_ID, Kind.SECOND_WRITE, *OTHER_REPLAY)
+
 PLANTED: list[tuple[Callable[[Story], None], dict[Kind, tuple[str, str]]]] = [
-    (double_write, {Kind.SECOND_WRITE: K1, Kind.SECOND_RECORD: K1, Kind.SECOND_EVENT: K1}),
+    (
+        double_write,
+        {Kind.SECOND_WRITE: K1, Kind.ANSWERED_ID: K1, Kind.SECOND_RECORD: K1, Kind.SECOND_EVENT: K1},
+    ),
     (second_answer, {Kind.SECOND_WRITE: K1}),
-    (lost_write, {Kind.LOST_WRITE: K1}),
-    (refused_by_nothing, {Kind.LOST_WRITE: ("acme", "k8")}),
+    (answered_with_another_id, {Kind.ANSWERED_ID: K1, Kind.SECOND_WRITE: K1}),
+    (several_ids_for_one_key, {Kind.SECOND_WRITE: K1, Kind.ANSWERED_ID: K1, **OTHER_REPLAY}),
+    (location_of_another_lead, {Kind.ANSWERED_ID: K1}),
+    (document_of_another_id, {Kind.WRONG_CONTENT: K1}),
+    (written_by_another_attempt, {Kind.WRONG_CONTENT: K1}),
+    (runs.never_accepted, {Kind.NEVER_ACCEPTED: ("beta", "k9")}),
+    (runs.never_replayed, {Kind.NO_REPLAY: ("acme", "k9")}),
+    (runs.still_running, {Kind.UNEXPECTED_ANSWER: K1}),
+    (runs.two_keys_without_a_sign, {Kind.PROVES_NOTHING: RUN}),
+    (unfinished_and_unseen, {Kind.UNFINISHED_RECEIPT: ("beta", "k5")}),
+    (tenants.shared_event_id, dict.fromkeys((Kind.SHARED_ID, Kind.WRONG_ENVELOPE, Kind.WRONG_CONTENT), K6)),
+    (tenants.refusal_that_tells, {Kind.CROSS_TENANT: ("beta", "k1")}),
+    (runs.reads_unanswered, {Kind.READS_INCOMPLETE: ("acme", "")}),
+    (runs.reads_throttled, {Kind.READS_INCOMPLETE: ("acme", "")}),
+    (runs.no_reads, {Kind.READS_INCOMPLETE: ("acme", "")}),
+    (runs.no_read_of_its_own, {Kind.READS_INCOMPLETE: ("acme", "")}),
+    (runs.only_reads_of_its_own, {Kind.READS_INCOMPLETE: ("acme", "")}),
+    (runs.one_attempt_missing, {Kind.INCOMPLETE_RUN: RUN}),
+    (runs.another_attempt_instead, {Kind.INCOMPLETE_RUN: RUN}),
+    (runs.one_attempt_twice, {Kind.INCOMPLETE_RUN: RUN}),
+    (lost_write, {Kind.LOST_WRITE: K1, Kind.READS_INCOMPLETE: ("acme", "")}),
+    (refused_by_nothing, {Kind.LOST_WRITE: ("acme", "k8"), Kind.NEVER_ACCEPTED: ("acme", "k8")}),
     (lost_record, {Kind.LOST_RECORD: K1}),
     (lost_event, {Kind.LOST_EVENT: K1}),
     (half_an_unknown, {Kind.LOST_RECORD: ("beta", "k5"), Kind.LOST_EVENT: ("beta", "k5")}),
     (second_event, {Kind.SECOND_EVENT: K1}),
-    (second_record, {Kind.SECOND_RECORD: K1}),
+    (second_record, {Kind.SECOND_RECORD: K1, Kind.SECOND_WRITE: K1}),
     (record_of_another_event, {Kind.SECOND_EVENT: K1}),
     (orphan_record, {Kind.ORPHAN_RECORD: ("beta", "k5")}),
     (orphan_event, {Kind.ORPHAN_EVENT: ("beta", "k5")}),
     (orphan_receipt, {Kind.ORPHAN_RECEIPT: ("acme", "k-nobody")}),
     (unfinished, {Kind.UNFINISHED_RECEIPT: K1}),
     (replay_byte, {Kind.REPLAY_BODY: K1}),
-    (replay_status, {Kind.REPLAY_STATUS: K1}),
-    (replay_location, {Kind.REPLAY_HEADERS: K1}),
-    (replay_lost_header, {Kind.REPLAY_HEADERS: K1}),
+    (replay_status, {Kind.REPLAY_STATUS: K1, Kind.UNEXPECTED_ANSWER: K1}),
+    (replay_location, {Kind.REPLAY_HEADERS: K1, Kind.ANSWERED_ID: K1}),
+    (replay_lost_header, {Kind.REPLAY_HEADERS: K1, Kind.ANSWERED_ID: K1}),
     (replay_of_unseen_first, {Kind.REPLAY_BODY: ("acme", "k4")}),
     (stored_answer, {Kind.STORED_ANSWER: K1}),
-    (stored_other_lead, {Kind.WRONG_CONTENT: K1}),
+    (stored_other_lead, {Kind.WRONG_CONTENT: K1, Kind.ACCEPTED_MISMATCH: K1}),
     (record_with_other_content, {Kind.WRONG_CONTENT: K1}),
     (event_with_other_content, {Kind.WRONG_CONTENT: K1}),
-    (event_of_another_record, {Kind.WRONG_CONTENT: K1}),
-    (event_id_attribute, {Kind.WRONG_CONTENT: K1}),
     (accepted_mismatch, {Kind.ACCEPTED_MISMATCH: K1}),
     (false_mismatch, {Kind.FALSE_MISMATCH: K1}),
-    (foreign_record, {Kind.CROSS_TENANT: K1, Kind.LOST_RECORD: K1}),
-    (foreign_record_attribute, {Kind.CROSS_TENANT: K1}),
-    (foreign_event, {Kind.CROSS_TENANT: K1, Kind.LOST_EVENT: K1}),
-    (foreign_event_attribute, {Kind.CROSS_TENANT: K1}),
-    (foreign_event_source, {Kind.CROSS_TENANT: K1}),
-    (foreign_receipt, {Kind.CROSS_TENANT: ("beta", "k4")}),
-    (foreign_receipt_attribute, {Kind.CROSS_TENANT: K1}),
-    (foreign_answer, {Kind.CROSS_TENANT: ("beta", "k1")}),
-    (foreign_content, {Kind.CROSS_TENANT: ("beta", "")}),
-    (foreign_read, {Kind.CROSS_TENANT: K1}),
-    (forbidden_instead_of_not_found, {Kind.CROSS_TENANT: K1}),
-    (own_lead_unread, {Kind.LOST_RECORD: K1}),
-    (own_lead_read_with_other_bytes, {Kind.WRONG_CONTENT: K1}),
-    (shared_id, {Kind.SHARED_ID: ("acme", "k6")}),
+    (tenants.foreign_record, {Kind.CROSS_TENANT: K1, Kind.LOST_RECORD: K1}),
+    (tenants.foreign_record_attribute, {Kind.CROSS_TENANT: K1}),
+    (tenants.foreign_event, {Kind.CROSS_TENANT: K1, Kind.LOST_EVENT: K1}),
+    (tenants.foreign_event_attribute, {Kind.CROSS_TENANT: K1}),
+    (tenants.foreign_event_source, {Kind.CROSS_TENANT: K1}),
+    (tenants.foreign_receipt, {Kind.CROSS_TENANT: ("beta", "k4")}),
+    (tenants.foreign_receipt_attribute, {Kind.CROSS_TENANT: K1}),
+    (tenants.foreign_answer, dict.fromkeys(FOREIGN_ANSWER, ("beta", "k1"))),
+    (tenants.foreign_content, {Kind.CROSS_TENANT: ("beta", "")}),
+    (runs.foreign_read, {Kind.CROSS_TENANT: K1}),
+    (runs.forbidden_instead_of_not_found, {Kind.CROSS_TENANT: K1}),
+    (runs.own_lead_unread, {Kind.LOST_RECORD: K1}),
+    (runs.own_lead_read_with_other_bytes, {Kind.WRONG_CONTENT: K1}),
+    (tenants.shared_id, {Kind.SHARED_ID: K6}),
     (no_id, {Kind.UNREADABLE_ANSWER: K1}),
     (wrong_correlation, {Kind.MISADDRESSED: K1}),
     (unexpected_status, {Kind.UNEXPECTED_ANSWER: K1}),

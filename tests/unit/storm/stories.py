@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from loadtest.answers import Answers, derived_key
 from loadtest.checker import check
+from loadtest.expected import Expected
 from loadtest.history import LEADS, LEADS_READ, Attempt, Outcome, answer, hash_of
 from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord, document_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from loadtest.verdict import Kind, Verdict
+
+
+CREATED_AT = "2026-01-01T00:00:00.000Z"
 
 
 def lead(name: str) -> dict[str, str]:
@@ -25,19 +33,28 @@ def lead_hash(name: str) -> str:
 
 @dataclass
 class Story:
-    """What clients saw, what is stored, what was published. Change any of it, then ask for `verdict`."""
+    """What clients saw, what is stored, what was published. Change any of it, then ask for `verdict`.
+
+    Attributes:
+        unsent, stage: what the plan has besides the attempts, and where it ran.
+        writers: by record id, the attempt that wrote it.
+    """
 
     attempts: list[Attempt] = field(default_factory=list)
     receipts: dict[str, StoredReceipt] = field(default_factory=dict)
     records: dict[str, StoredRecord] = field(default_factory=dict)
     events: list[AuditEvent] = field(default_factory=list)
-    planned: int = 0
+    unsent: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    stage: str = "local"
+    writers: dict[str, str] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def accept(self, tenant: str, key: str | None, name: str, number: int) -> str:
         """One request is accepted: its first answer, and everything that follows. Its partition key."""
         ids = (f"record-{number}", f"event-{number}")
         stored_key = key or derived_key(lead_hash(name))
         self.attempts.append(self.attempt(tenant, key, name, number))
+        self.writers[ids[0]] = self.attempts[-1].attempt_id
         self.store(tenant, stored_key, name, ids)
         self.record(tenant, name, ids)
         self.publish(tenant, name, ids)
@@ -47,7 +64,7 @@ class Story:
         self, tenant: str, key: str | None, name: str, number: int, *, replayed: bool = False
     ) -> Attempt:
         """A 201 with the answer of record `number`."""
-        attempt_id = f"attempt-{len(self.attempts)}"
+        attempt_id = f"attempt-{next(self.numbers)}"
         headers = {"Content-Type": "application/json", "Location": f"/v1/leads/record-{number}"}
         if replayed:
             headers["Idempotent-Replayed"] = "true"
@@ -76,13 +93,21 @@ class Story:
         self.attempts.append(self.attempt(tenant, key, name, number, replayed=True))
         return self.attempts[-1]
 
-    def answered(self, tenant: str, key: str | None, name: str, status: int) -> None:
+    def answered(
+        self, tenant: str, key: str | None, name: str, status: int, detail: str = "not this time"
+    ) -> None:
         """An answer without a lead."""
         base = self.attempt(tenant, key, name, 0)
-        got = answer(status, {"Content-Type": "application/problem+json"}, b"{}")
+        got = answer(
+            status, {"Content-Type": "application/problem+json"}, json.dumps({"detail": detail}).encode()
+        )
         self.attempts.append(
             replace(
-                base, status=status, response_hash=got.response_hash, response_body=None, headers=got.headers
+                base,
+                status=status,
+                response_hash=got.response_hash,
+                response_body=got.response_body,
+                headers=got.headers,
             )
         )
 
@@ -117,10 +142,14 @@ class Story:
             completed=True,
             record_id=ids[0],
             event_id=ids[1],
+            event_type="lead.created",
+            correlation_id=self.writers.get(ids[0], "unseen"),
             status=201,
             headers=tuple(headers.items()),
             body=_body(int(number)),
             document=document(name, ids[0]),
+            document_id=ids[0],
+            created_at=CREATED_AT,
             lead_hash=lead_hash(name),
         )
 
@@ -134,9 +163,14 @@ class Story:
                 queue_tenant=tenant,
                 event_id=ids[1],
                 subject=ids[0],
-                source=f"/onceward/local/{tenant}",
+                source=f"/onceward/{self.stage}/{tenant}",
+                specversion="1.0",
+                event_type="lead.created",
+                time=CREATED_AT,
+                correlation_id=self.writers.get(ids[0], "unseen"),
                 tenant_attribute=tenant,
                 event_attribute=ids[1],
+                type_attribute="lead.created",
                 data_hash=document_hash(document(name, ids[0])),
                 lead_hash=lead_hash(name),
             )
@@ -151,7 +185,7 @@ class Story:
             self.receipts.values(),
             self.records.values(),
             self.events if events else None,
-            self.planned,
+            Expected(self.stage, answers.attempted + self.unsent),
         )
 
     def broken(self) -> dict[Kind, list[tuple[str, str]]]:
@@ -163,7 +197,7 @@ class Story:
 
 
 def document(name: str, record_id: str) -> str:
-    return json.dumps({"id": record_id, "lead": lead(name), "score": {"score": 10}})
+    return json.dumps({"id": record_id, "createdAt": CREATED_AT, "lead": lead(name), "score": {"score": 10}})
 
 
 def _body(number: int) -> str:
@@ -189,4 +223,6 @@ def good() -> Story:
     story.unseen("beta", "k5", "five")
     story.read("acme", 1, 200, document("one", "record-1"))
     story.read("beta", 1, 404, None)
+    story.read("acme", 2, 404, None)
+    story.read("beta", 2, 200, document("one", "record-2"))
     return story

@@ -36,13 +36,24 @@ def test_no_latency_has_no_percentile() -> None:
     assert percentiles([]).p99 is None
 
 
+def test_a_request_that_timed_out_counts_with_the_time_that_its_client_waited() -> None:
+    story = Story()
+    quick = [story.attempt("acme", f"k{number}", "one", number) for number in range(100)]
+    lost = [
+        replace(one, outcome=Outcome.UNKNOWN, status=None, end_ms=one.intended_start_ms + 35_000)
+        for one in quick[:50]
+    ]
+    latency = measure(quick + lost).latency
+    assert (latency.p95, latency.p99, latency.most) == (35_000, 35_000, 35_000)
+
+
 def test_latency_counts_from_the_intended_start_and_leaves_dropped_attempts_out() -> None:
     story = Story()
     slow = replace(story.attempt("acme", "k", "one", 1), intended_start_ms=0.0, end_ms=5000.0)
-    dropped = replace(slow, outcome=Outcome.UNKNOWN, status=None, end_ms=90.0)
+    dropped = replace(slow, outcome=Outcome.UNKNOWN, status=None, end_ms=90.0, dropped=True)
     measures = measure([slow, dropped])
     assert measures.latency.most == 5000.0
-    assert measures.scenarios["fresh"].seen == {Seen.NEW: 1, Seen.NONE: 1}
+    assert measures.scenarios["fresh"].seen == {Seen.NEW: 1, Seen.DROPPED: 1}
 
 
 def test_answers_are_counted_when_they_came_and_latency_when_it_was_meant() -> None:
