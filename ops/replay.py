@@ -1,4 +1,4 @@
-"""Driving receipts again whose record never came: after a lost stream, or a restore."""
+"""Driving receipts again: those whose record never came, or all of a time whose events may not have."""
 
 from __future__ import annotations
 
@@ -27,8 +27,17 @@ REASON: Final = "dispatch replay"
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """A receipt whose record is not there: its place in the receipts table, and whose it is."""
+class Window:
+    """Which receipts are meant: accepted from `since` on and before `until`, of `tenant_id`; None for any."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    tenant_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A receipt to be driven again: its place in the receipts table, and whose it is."""
 
     pk: str
     tenant_id: str
@@ -38,13 +47,15 @@ class Missing:
 class Found:
     """What a look over the receipts has found so far.
 
-    `receipts`: with an outbox, since the time asked for. `corrupt`: those of them that name no record;
-    `dispatch` has parked them, and they end in the dead-letter queue.
+    `receipts`: with an outbox, in the window asked for. `corrupt`: those of them that name no record;
+    `dispatch` has parked them, and they end in the dead-letter queue. `missing`: those without a record.
+    `due`: those to be driven again.
     """
 
     receipts: int = 0
     corrupt: int = 0
-    missing: list[Missing] = field(default_factory=list)
+    missing: int = 0
+    due: list[Due] = field(default_factory=list)
 
 
 def parse_since(text: str, now: datetime) -> datetime:
@@ -80,14 +91,14 @@ class Replay:
         self._records_table = records_table
         self._queue = queue
 
-    def look(self, since: datetime, tenant_id: str | None, progress: Callable[[Found], None]) -> Found:
-        """Find the receipts since `since` (of one tenant, or all) that have an outbox and no record.
+    def look(self, window: Window, progress: Callable[[Found], None], *, republish: bool = False) -> Found:
+        """Find the receipts of `window` that have an outbox and no record; with `republish`, with one too.
 
         Reads the whole receipts table: it has no index by time, which would cost every accepted request
         another write. Calls `progress` after each page.
         """
         found = Found()
-        for page in self._pages(since, tenant_id):
+        for page in self._pages(window):
             by_record = {key: receipt for receipt in page if (key := _record_key(receipt)) is not None}
             found.receipts += len(page)
             found.corrupt += len(page) - len(by_record)
@@ -95,16 +106,17 @@ class Replay:
             for start in range(0, len(keys), _BATCH):
                 batch = keys[start : start + _BATCH]
                 present = self._present(batch)
-                found.missing += [_missing(by_record[key]) for key in batch if key not in present]
+                found.missing += len(batch) - len(present)
+                found.due += [_due(by_record[key]) for key in batch if republish or key not in present]
             progress(found)
         return found
 
-    def queue(self, missing: Missing, now_ms: int) -> bool:
+    def queue(self, due: Due, now_ms: int) -> bool:
         """Put the receipt on the retry queue, as the stream would have; False when it is gone by now."""
         # Read again: between look and queue an operator may have evicted it, or its key opened a new window
         # (whose own outbox the stream has brought; bringing it again is harmless).
         answer = self._client.get_item(
-            TableName=self._receipts_table, Key={"pk": {"S": missing.pk}}, ConsistentRead=True
+            TableName=self._receipts_table, Key={"pk": {"S": due.pk}}, ConsistentRead=True
         )
         image = answer.get("Item")
         if image is None or "outboxId" not in image:
@@ -112,15 +124,11 @@ class Replay:
         self._queue.park(image, REASON, now_ms)
         return True
 
-    def _pages(self, since: datetime, tenant_id: str | None) -> Iterator[list[Item]]:
-        condition = "createdAt >= :since AND attribute_exists(outboxId)"
-        values: dict[str, Any] = {":since": {"N": str(int(since.timestamp() * 1000))}}
-        if tenant_id is not None:
-            condition += " AND tenantId = :tenant"
-            values[":tenant"] = {"S": tenant_id}
+    def _pages(self, window: Window) -> Iterator[list[Item]]:
+        conditions, values = _filter(window)
         pages = self._client.get_paginator("scan").paginate(
             TableName=self._receipts_table,
-            FilterExpression=condition,
+            FilterExpression=" AND ".join(["attribute_exists(outboxId)", *conditions]),
             ExpressionAttributeValues=values,
             ProjectionExpression="pk, tenantId, outbox.recordId",
             # A receipt that was accepted before the command was run has to be in it.
@@ -153,5 +161,21 @@ def _record_key(receipt: Item) -> str | None:
         return None
 
 
-def _missing(receipt: Item) -> Missing:
-    return Missing(receipt["pk"]["S"], receipt["tenantId"]["S"])
+def _due(receipt: Item) -> Due:
+    return Due(receipt["pk"]["S"], receipt["tenantId"]["S"])
+
+
+def _filter(window: Window) -> tuple[list[str], dict[str, Any]]:
+    conditions = ["createdAt >= :since"]
+    values: dict[str, Any] = {":since": {"N": _ms(window.since) if window.since else "0"}}
+    if window.until is not None:
+        conditions.append("createdAt < :until")
+        values[":until"] = {"N": _ms(window.until)}
+    if window.tenant_id is not None:
+        conditions.append("tenantId = :tenant")
+        values[":tenant"] = {"S": window.tenant_id}
+    return conditions, values
+
+
+def _ms(moment: datetime) -> str:
+    return str(int(moment.timestamp() * 1000))

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
-import time
-from collections import Counter
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from handlers.adapters.parking import RetryQueue
-from infra.naming import Names
-from ops.output import print_columns, print_json
-from ops.replay import Found, Replay, parse_since
+from infra.naming import Location, Names
+from ops import redelivery
+from ops.failures import Failures
+from ops.replay import Replay, Window, parse_since
 from ops.stages import HomeOption, StageOption, clients, reach, telling
 from tenants.models import TENANT_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from loadtest.target import Target
-    from ops.replay import Missing
 
 app = typer.Typer(help="From the receipt outward: deliver again what got lost.", no_args_is_help=True)
+
+_MOMENT = "2h (s, m, h, d), or an ISO 8601 time (UTC without a zone)"
 
 
 @app.callback()
@@ -35,9 +31,19 @@ def _group() -> None:
 
 @app.command(epilog="Example: onceward dispatch replay --since 2h --stage dev --dry-run")
 def replay(
-    since: Annotated[str, typer.Option(help="2h (s, m, h, d), or an ISO 8601 time (UTC without a zone).")],
+    since: Annotated[str | None, typer.Option(help=f"From then on: {_MOMENT}.")] = None,
+    until: Annotated[str | None, typer.Option(help=f"Before then: {_MOMENT}.")] = None,
     stage: StageOption = "local",
     tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
+    republish: Annotated[
+        bool, typer.Option("--republish", help="Also receipts that have a record: their events may be lost.")
+    ] = False,
+    from_failures: Annotated[
+        bool, typer.Option("--from-failures", help="What the stream gave up, from the failure bucket.")
+    ] = False,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="With --from-failures: remove what was queued from the bucket.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count only; queue nothing.")] = False,
     home: HomeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -47,80 +53,69 @@ def replay(
     Counts first, then puts the receipts on the retry queue, from where `dispatch` takes them under its own
     role. Safe to run twice, and beside live traffic: a record is written once, and an event that is
     published again has the same id.
+
+    A record that is there says nothing of its event: --republish drives those receipts too, so that
+    subscribers may get events twice, with the same id. --from-failures needs no --since (it counts from
+    when an object was written), and finds what the receipts no longer hold: what a later use of a key has
+    overwritten.
     """
-    try:
-        moment = parse_since(since, datetime.now(UTC))
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--since") from error
+    window = _window(since, until, tenant)
+    _require_sense(window, republish=republish, from_failures=from_failures, delete=delete, dry_run=dry_run)
+    with telling():
+        target = reach(stage, home)
+        if from_failures:
+            redelivery.from_failures(
+                _failures(target), _queue(target), window, delete=delete, dry_run=dry_run, as_json=as_json
+            )
+        else:
+            redelivery.from_receipts(
+                _work(target), window, republish=republish, dry_run=dry_run, as_json=as_json
+            )
+
+
+def _window(since: str | None, until: str | None, tenant: str | None) -> Window:
     if tenant is not None and not re.fullmatch(TENANT_ID, tenant):
         raise typer.BadParameter(f"{tenant!r} must match {TENANT_ID}", param_hint="--tenant")
-    with telling(), _progress() as progress:
-        work = _work(reach(stage, home))
-        found = _look(work, moment, tenant, progress)
-        if not as_json:
-            _print_counts(found, moment)
-        queued = 0 if dry_run else _queue(work, found.missing, progress)
-    if as_json:
-        print_json(
-            {
-                "since": moment.isoformat(),
-                "receipts": found.receipts,
-                "corrupt": found.corrupt,
-                "missing": len(found.missing),
-                "queued": queued,
-                "tenants": _by_tenant(found.missing),
-            }
-        )
-    elif not dry_run and found.missing:
-        typer.echo(f"Queued {queued}. With --dry-run, see what is left once `dispatch` has had its turn.")
+    now = datetime.now(UTC)
+    window = Window(_moment("--since", since, now), _moment("--until", until, now), tenant)
+    if window.since is not None and window.until is not None and window.since >= window.until:
+        raise typer.BadParameter("must be later than --since", param_hint="--until")
+    return window
+
+
+def _moment(option: str, text: str | None, now: datetime) -> datetime | None:
+    try:
+        return None if text is None else parse_since(text, now)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def _require_sense(
+    window: Window, *, republish: bool, from_failures: bool, delete: bool, dry_run: bool
+) -> None:
+    if window.since is None and not from_failures:
+        raise typer.BadParameter("is required, but with --from-failures", param_hint="--since")
+    if republish and from_failures:
+        raise typer.BadParameter("drives receipts; leave out --from-failures", param_hint="--republish")
+    if delete and not from_failures:
+        raise typer.BadParameter("goes with --from-failures only", param_hint="--delete")
+    if delete and (window.tenant_id is not None or dry_run):
+        # An object holds a batch of all tenants: what was not queued must not be removed.
+        raise typer.BadParameter("goes with neither --tenant nor --dry-run", param_hint="--delete")
+
+
+def _queue(target: Target) -> RetryQueue:
+    sqs = clients(target)("sqs")
+    url = sqs.get_queue_url(QueueName=Names(target.stage).platform("dispatch-retry"))["QueueUrl"]
+    return RetryQueue(url, sqs)
 
 
 def _work(target: Target) -> Replay:
+    return Replay(clients(target)("dynamodb"), target.receipts_table, target.records_table, _queue(target))
+
+
+def _failures(target: Target) -> Failures:
     client = clients(target)
-    sqs = client("sqs")
-    url = sqs.get_queue_url(QueueName=Names(target.stage).platform("dispatch-retry"))["QueueUrl"]
-    return Replay(client("dynamodb"), target.receipts_table, target.records_table, RetryQueue(url, sqs))
-
-
-def _look(work: Replay, moment: datetime, tenant: str | None, progress: Progress) -> Found:
-    task = progress.add_task("Looking", total=None)
-
-    def tell(found: Found) -> None:
-        text = f"Looked at {found.receipts:,} receipts, {len(found.missing):,} without a record"
-        progress.update(task, description=text)
-
-    found = work.look(moment, tenant, tell)
-    progress.remove_task(task)
-    return found
-
-
-def _queue(work: Replay, missing: Sequence[Missing], progress: Progress) -> int:
-    task = progress.add_task("Queueing", total=len(missing))
-    queued = 0
-    for done, one in enumerate(missing, start=1):
-        queued += work.queue(one, time.time_ns() // 1_000_000)
-        progress.update(task, completed=done, description=f"Queued {queued:,} of {len(missing):,}")
-    return queued
-
-
-def _print_counts(found: Found, moment: datetime) -> None:
-    when = f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-    typer.echo(f"{found.receipts:,} receipts since {when}, {len(found.missing):,} without a record")
-    if found.corrupt:
-        typer.echo(
-            f"{found.corrupt:,} of them name no record and cannot be delivered: see the dead-letter queue"
-        )
-    if found.missing:
-        rows = [(tenant, f"{count:,}") for tenant, count in _by_tenant(found.missing).items()]
-        print_columns([("TENANT", "MISSING"), *rows])
-
-
-def _by_tenant(missing: Sequence[Missing]) -> dict[str, int]:
-    return dict(sorted(Counter(one.tenant_id for one in missing).items()))
-
-
-def _progress() -> Progress:
-    # On stderr, so that what is piped on is the result; gone at the end, and silent where nobody watches.
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"))
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    account = client("sts").get_caller_identity()["Account"]
+    location = Location("aws", account, target.region)  # the partition is no part of the name
+    return Failures(client("s3"), Names(target.stage).failure_bucket(location))

@@ -5,84 +5,24 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import boto3
 import pytest
-from moto import mock_aws
-from typer.testing import CliRunner
 
 from handlers.adapters.receipt_item import from_item, to_item
-from handlers.adapters.records import DynamoDbRecords
 from handlers.domain.outbox import delivery_of
-from ops.commands.dispatch import app
 from ops.replay import parse_since
 from tests import builders
 from tests.stream_events import queue_batch
-from tests.unit.handlers.dispatch_bench import RECORDS_TABLE, Bench, accepted, event_ids
+from tests.unit.handlers.dispatch_bench import accepted, event_ids
+from tests.unit.ops.replay_stage import RECEIPTS_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from typer.testing import Result
-
     from handlers.domain.receipt import Receipt
+    from tests.unit.ops.replay_stage import Stage
 
-RECEIPTS_TABLE = "onceward-local_receipts"
 NOW_MS = int(datetime.now(UTC).timestamp() * 1000)
 HOUR_MS = builders.HOUR_MS
-
-
-class Stage:
-    """A local stage on moto: its tables, its retry queue, and `dispatch`."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.bench = Bench()
-        self.dynamodb = boto3.client("dynamodb", region_name="us-east-1")
-        self.sqs = boto3.client("sqs", region_name="us-east-1")
-        self.dynamodb.create_table(
-            TableName=RECEIPTS_TABLE,
-            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
-            BillingMode="PAY_PER_REQUEST",
-        )
-        self.queue_url = self.sqs.create_queue(QueueName="onceward-local_dispatch-retry")["QueueUrl"]
-        tables = {"receipts": RECEIPTS_TABLE, "records": RECORDS_TABLE}
-        outputs = {"apiUrl": "x", "region": "us-east-1", "stage": "local", "tables": tables, "tenants": {}}
-        (home / "local.json").write_text(json.dumps(outputs), encoding="utf-8")
-
-    def put(self, receipt: Receipt, *, recorded: bool = False) -> None:
-        self.dynamodb.put_item(TableName=RECEIPTS_TABLE, Item=to_item(receipt))
-        if recorded:
-            DynamoDbRecords(RECORDS_TABLE, self.dynamodb).write(delivery_of(receipt))
-
-    def replay(self, *arguments: str) -> Result:
-        return CliRunner().invoke(
-            app, ["replay", "--home", str(self.home), *arguments], env={"COLUMNS": "200", "TERM": "dumb"}
-        )
-
-    def counts(self, *arguments: str) -> dict[str, Any]:
-        result = self.replay("--json", *arguments)
-        assert result.exit_code == 0, result.output
-        counted: dict[str, Any] = json.loads(result.stdout)
-        return counted
-
-    def bodies(self) -> list[str]:
-        found: list[str] = []
-        while messages := self.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get(
-            "Messages"
-        ):
-            found += [message["Body"] for message in messages]
-        return found
-
-
-@pytest.fixture
-def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    with mock_aws():
-        yield Stage(tmp_path)
 
 
 def recent(number: int, tenant: str = "acme", age_ms: int = HOUR_MS) -> Receipt:
@@ -126,9 +66,11 @@ def test_a_dry_run_queues_nothing(stage: Stage) -> None:
     stage.put(recent(1))
     assert stage.counts("--since", "2h", "--dry-run") | {"since": ""} == {
         "since": "",
+        "until": None,
         "receipts": 1,
         "corrupt": 0,
         "missing": 1,
+        "due": 1,
         "queued": 0,
         "tenants": {"acme": 1},
     }
@@ -143,6 +85,36 @@ def test_older_receipts_and_other_tenants_are_left_alone(stage: Stage) -> None:
     assert stage.counts("--since", "2h", "--tenant", "acme")["queued"] == 1
     [body] = stage.bodies()
     assert from_item(json.loads(body)["image"]) == recent(3)
+
+
+def test_newer_receipts_are_left_alone_too(stage: Stage) -> None:
+    stage.put(recent(1, age_ms=3 * HOUR_MS))
+    stage.put(recent(2))
+
+    assert stage.counts("--since", "4h", "--until", "2h")["queued"] == 1
+    [body] = stage.bodies()
+    assert from_item(json.loads(body)["image"]) == recent(1, age_ms=3 * HOUR_MS)
+
+
+def test_an_event_that_was_lost_behind_its_record_comes_with_republish(stage: Stage) -> None:
+    stage.put(recent(1), recorded=True)  # and killed before the event, and then the stream was lost
+    stage.put(recent(2, "bluebird"), recorded=True)
+    before = stage.bench.records()
+    assert stage.counts("--since", "2h")["queued"] == 0
+
+    counted = stage.counts("--since", "2h", "--tenant", "acme", "--republish")
+
+    assert (counted["missing"], counted["due"], counted["queued"]) == (0, 1, 1)
+    assert stage.bench.dispatch(queue_batch(stage.bodies())) == {"batchItemFailures": []}
+    assert event_ids(stage.bench.published()) == [delivery_of(recent(1)).event_id]
+    assert stage.bench.records() == before
+
+
+def test_republishing_says_that_events_may_come_twice(stage: Stage) -> None:
+    stage.put(recent(1), recorded=True)
+    said = stage.replay("--since", "2h", "--republish", "--dry-run").stdout
+    assert "Subscribers may get these events twice, with the same id." in said
+    assert "twice" not in stage.replay("--since", "2h", "--dry-run").stdout
 
 
 def test_a_claim_without_an_answer_has_nothing_to_deliver(stage: Stage) -> None:
@@ -185,6 +157,13 @@ def test_a_record_of_another_tenant_does_not_stand_in_for_one(stage: Stage) -> N
         ("--since", "99999999d"),
         ("--since", "2h", "--tenant", "A#"),
         ("--since", "2h", "--stage", "Prod!"),
+        ("--since", "1h", "--until", "2h"),
+        ("--since", "1h", "--until", "soon"),
+        ("--since", "1h", "--delete"),
+        ("--from-failures", "--republish"),
+        ("--from-failures", "--delete", "--tenant", "acme"),
+        ("--from-failures", "--delete", "--dry-run"),
+        ("--republish",),
         (),
     ],
 )
