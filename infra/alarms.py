@@ -39,7 +39,7 @@ class Alarm:
 DISPATCH_GIVEN_UP: Final = Alarm(
     "dispatch-given-up",
     "Stream records went to the failure bucket: their receipts are not dispatched. "
-    "When the cause is gone, run `onceward dispatch replay --since` the first of them.",
+    "When the cause is gone, run `onceward dispatch replay --from-failures`.",
     Metric("AWS/Lambda", "OnFailureDestinationDeliveredEventCount", (), "Sum"),
     1,
 )
@@ -137,7 +137,7 @@ def _dispatch(names: Names) -> tuple[Alarm, ...]:
         Alarm(
             "dispatch-failures-lost",
             "A batch that the stream gave up did not reach the failure bucket either: its receipts are not "
-            "dispatched. Check the bucket's policy and key, then run `onceward dispatch replay --since`.",
+            "dispatched. Mend the bucket's policy or key, then `onceward dispatch replay --since --republish`.",
             metrics.function(names, "dispatch", "DestinationDeliveryFailures"),
             1,
         ),
