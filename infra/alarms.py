@@ -137,7 +137,7 @@ def _dispatch(names: Names) -> tuple[Alarm, ...]:
         Alarm(
             "dispatch-failures-lost",
             "A batch that the stream gave up did not reach the failure bucket either: its receipts are not "
-            "dispatched. Mend the bucket's policy or key, then `onceward dispatch replay --since --republish`.",
+            "dispatched. Mend the bucket's policy, then run `onceward dispatch replay --since --republish`.",
             metrics.function(names, "dispatch", "DestinationDeliveryFailures"),
             1,
         ),
