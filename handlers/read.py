@@ -10,14 +10,14 @@ from urllib.parse import unquote
 
 from aws_lambda_powertools import Logger
 
-from handlers import http
+from handlers import http, http_request
 from handlers.adapters import metrics
 from handlers.adapters.receipt_reader import DynamoDbReceiptReader
 from handlers.adapters.records import DynamoDbRecords
 from handlers.domain import access, ids, keys
 from handlers.domain.caller import Caller
 from handlers.domain.canonical_json import compact
-from handlers.domain.errors import NotFound, OncewardError, RequestRefused
+from handlers.domain.errors import NotFound, OncewardError, RequestRefused, where
 from handlers.domain.receipt import StoredResponse
 from handlers.domain.timestamps import rfc3339
 from handlers.settings import ReadSettings
@@ -92,7 +92,7 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:  # noq
 def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]:
     """Answer `GET /v1/leads/{id}` or `GET /v1/receipts/{key}`."""
     started = time.perf_counter()
-    request = http.parse(event)
+    request = http_request.parse(event)
     operation = _OPERATIONS[request.resource]
     tenant_id: str | None = None
     failure: Exception | None = None
@@ -187,5 +187,5 @@ def _log(logger: Logger, failure: Exception | None, said: dict[str, Any]) -> Non
     elif isinstance(failure, RequestRefused):
         logger.info("rejected", extra=said | {"outcome": "rejected", "reason": failure.detail})
     else:
-        reason = str(failure) if isinstance(failure, OncewardError) else http.where(failure)
+        reason = str(failure) if isinstance(failure, OncewardError) else where(failure)
         logger.error("failed", extra=said | {"outcome": "failed", "reason": reason})

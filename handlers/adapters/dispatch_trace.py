@@ -6,9 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from handlers.adapters import metrics
-from handlers.domain.errors import OncewardError
+from handlers.domain.errors import OncewardError, where
 from handlers.domain.outbox import DispatchConflict
-from handlers.http import where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

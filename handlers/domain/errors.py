@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
+from pathlib import PurePath
 
 
 @dataclass(frozen=True)
@@ -101,3 +103,13 @@ class Refused(OncewardError):
 
 class CorruptItem(OncewardError):
     """A stored item or a stream image lacks what every item of its kind has."""
+
+
+def where(error: BaseException) -> str:
+    """An unforeseen error for the log: its type and the lines it passed, never its message.
+
+    A message can repeat what was sent, and payloads are not logged.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    path = " > ".join(f"{PurePath(frame.filename).name}:{frame.lineno}" for frame in frames)
+    return f"{type(error).__name__} at {path}"
