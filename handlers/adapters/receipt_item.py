@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain import keys
 from handlers.domain.errors import CorruptItem
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
     Item = dict[str, AttributeValueTypeDef]
+
+
+_INTEGER: Final = re.compile(r"-?[0-9]+")
 
 
 def to_item(receipt: Receipt) -> Item:
@@ -52,35 +56,29 @@ def from_item(item: Mapping[str, Any]) -> Receipt:
     """The receipt in a DynamoDB item (attribute values as boto3's client gives them).
 
     Raises:
-        CorruptItem: it has not what every receipt has, or a schema newer than this code.
+        CorruptItem: it has not what every receipt has, or a schema newer than this code. It names the
+            attribute, never what is stored there.
     """
-    try:
-        return _parsed(item)
-    except (KeyError, ValueError, TypeError) as error:
-        raise CorruptItem(f"an item of the receipts table is no receipt: {error!r}") from error
-
-
-def _parsed(item: Mapping[str, Any]) -> Receipt:
-    if int(item["schema"]["N"]) > SCHEMA:
+    if _integer(item, "schema") > SCHEMA:
         raise CorruptItem("a receipt was written by a newer release than this one")
-    tenant_id, _, key = item["pk"]["S"].partition("#")
-    response = item.get("response")
-    outbox = item.get("outbox")
+    tenant_id, separator, key = _text(item, "pk").partition("#")
+    if not separator:
+        raise _corrupt("pk")
     return Receipt(
         tenant_id=tenant_id,
         key=key,
-        operation=item["operation"]["S"],
-        fingerprint=item["fingerprint"]["S"],
-        status=Status(item["status"]["S"]),
-        owner=item["owner"]["S"],
-        generation=item["generation"]["S"],
-        lease_until=int(item["leaseUntil"]["N"]),
-        created_at=int(item["createdAt"]["N"]),
-        expires_at=int(item["expiresAt"]["N"]),
-        purge_at=int(item["purgeAt"]["N"]),
-        correlation_id=item["correlationId"]["S"],
-        response=None if response is None else _stored_response(response["M"]),
-        outbox=None if outbox is None else _outbox(item["outboxId"]["S"], outbox["M"]),
+        operation=_text(item, "operation"),
+        fingerprint=_text(item, "fingerprint"),
+        status=_status(item),
+        owner=_text(item, "owner"),
+        generation=_text(item, "generation"),
+        lease_until=_integer(item, "leaseUntil"),
+        created_at=_integer(item, "createdAt"),
+        expires_at=_integer(item, "expiresAt"),
+        purge_at=_integer(item, "purgeAt"),
+        correlation_id=_text(item, "correlationId"),
+        response=None if "response" not in item else _stored_response(_members(item, "response")),
+        outbox=None if "outbox" not in item else _outbox(item),
     )
 
 
@@ -95,21 +93,60 @@ def _response(response: StoredResponse) -> AttributeValueTypeDef:
 
 
 def _stored_response(members: Mapping[str, Any]) -> StoredResponse:
-    body = members.get("body")
+    headers = _members(members, "headers")
     return StoredResponse(
-        status=int(members["status"]["N"]),
-        headers={name: value["S"] for name, value in members["headers"]["M"].items()},
-        body=None if body is None else body["S"],
+        status=_integer(members, "status"),
+        headers={name: _text(headers, name) for name in headers},
+        body=None if "body" not in members else _text(members, "body"),
     )
 
 
-def _outbox(event_id: str, members: Mapping[str, Any]) -> Outbox:
+def _outbox(item: Mapping[str, Any]) -> Outbox:
+    members = _members(item, "outbox")
     return Outbox(
-        event_id=event_id,
-        type=members["type"]["S"],
-        record_id=members["recordId"]["S"],
-        document=members["document"]["S"],
+        event_id=_text(item, "outboxId"),
+        type=_text(members, "type"),
+        record_id=_text(members, "recordId"),
+        document=_text(members, "document"),
     )
+
+
+def _status(item: Mapping[str, Any]) -> Status:
+    try:
+        return Status(_text(item, "status"))
+    except ValueError:
+        raise _corrupt("status") from None
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    value = _value(item, name, "S")
+    if not isinstance(value, str):
+        raise _corrupt(name)
+    return value
+
+
+def _integer(item: Mapping[str, Any], name: str) -> int:
+    value = _value(item, name, "N")
+    # DynamoDB gives numbers as text, and no receipt has a fraction or an exponent.
+    if not isinstance(value, str) or not _INTEGER.fullmatch(value):
+        raise _corrupt(name)
+    return int(value)
+
+
+def _members(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = _value(item, name, "M")
+    if not isinstance(value, dict):
+        raise _corrupt(name)
+    return value
+
+
+def _value(item: Mapping[str, Any], name: str, kind: str) -> object:
+    attribute = item.get(name)
+    return attribute.get(kind) if isinstance(attribute, dict) else None
+
+
+def _corrupt(name: str) -> CorruptItem:
+    return CorruptItem(f"an item of the receipts table is no receipt: {name}")
 
 
 def _number(value: int) -> AttributeValueTypeDef:

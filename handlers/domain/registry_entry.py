@@ -108,7 +108,8 @@ def _words(item: Mapping[str, Any], name: str, tenant_id: str) -> tuple[str, ...
 
 def _positive(item: Mapping[str, Any], name: str, tenant_id: str) -> int:
     value = _value(item, name, "N")
-    if not isinstance(value, str) or not value.isdecimal() or int(value) < 1:
+    # isdecimal alone would take the digits of every script.
+    if not isinstance(value, str) or not (value.isascii() and value.isdecimal()) or int(value) < 1:
         raise _corrupt(tenant_id, name)
     return int(value)
 

@@ -187,6 +187,7 @@ def test_when_the_registry_cannot_say_nothing_is_decided_and_a_failure_is_counte
         ("operations", {"L": [{"S": "leads:create,leads:read"}]}),
         ("origins", None),
         ("bodyLimitBytes", {"N": "-1"}),
+        ("bodyLimitBytes", {"N": "٦٥"}),  # int() would read it as 65
         ("bodyLimitBytes", {"S": "65536"}),
         ("operationSettings", {"S": "{"}),
         ("operationSettings", {"S": "[]"}),

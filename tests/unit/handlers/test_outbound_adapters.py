@@ -13,6 +13,7 @@ from botocore.stub import Stubber
 from handlers.adapters import parking
 from handlers.adapters.parking import RetryQueue
 from handlers.adapters.receipt_item import from_item, to_item
+from handlers.adapters.receipt_reader import DynamoDbReceiptReader
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.topics import SnsTopics
 from handlers.domain import cloud_event
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 DELIVERY = delivery_of(accepted(1))
+
+
+PROJECTED = {"ProjectionExpression": "document, operation"}
+
+
+def key_of(pk: str) -> dict[str, Any]:
+    return {"TableName": "table", "Key": {"pk": {"S": pk}}}
 
 
 def client(service: Any) -> Any:
@@ -102,6 +110,21 @@ def test_a_record_is_read_by_its_tenant_and_its_operation_only(bench: Bench) -> 
     assert records.document("acme", "leads", DELIVERY.record_id) == DELIVERY.document
     assert records.document("bluebird", "leads", DELIVERY.record_id) is None
     assert records.document("acme", "payments", DELIVERY.record_id) is None
+
+
+# Moto answers every read consistently, so only the request can show that it was asked for.
+def test_a_record_is_read_consistently_so_that_a_201_is_never_followed_by_nothing() -> None:
+    stubbed = client("dynamodb")
+    with Stubber(stubbed) as stubber:
+        stubber.add_response("get_item", {}, {**key_of("acme#R"), "ConsistentRead": True, **PROJECTED})
+        assert DynamoDbRecords("table", stubbed).document("acme", "leads", "R") is None
+
+
+def test_a_receipt_is_read_consistently_so_that_nobody_is_told_to_send_anew() -> None:
+    stubbed = client("dynamodb")
+    with Stubber(stubbed) as stubber:
+        stubber.add_response("get_item", {}, {**key_of("acme#k"), "ConsistentRead": True})
+        assert DynamoDbReceiptReader("table", stubbed).find("acme", "k") is None
 
 
 def test_an_item_without_a_document_is_corrupt(bench: Bench) -> None:
