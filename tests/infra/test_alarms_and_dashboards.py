@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from handlers.adapters import metrics
+from handlers.adapters.parking import pause_seconds
 from infra import alarms, dashboards
 from infra.naming import Names
 from tests.infra.engine import Registered
@@ -183,6 +184,12 @@ def test_a_poison_receipt_rings_though_sqs_leaves_it_out_of_its_age() -> None:
         "Sum",
     )
     assert (alarm["threshold"], alarm["evaluationPeriods"]) == (1, 1)
+
+
+def test_a_receipt_that_is_tried_again_and_again_never_looks_like_one_that_nobody_takes() -> None:
+    age = updated("prod").one(ALARM, "alarm-dispatch-retry-age").inputs["threshold"]
+    # SQS counts the age of a message until it has been received more than three times.
+    assert sum(pause_seconds(receives) for receives in (1, 2, 3)) < age
 
 
 def test_what_anybody_can_make_the_authorizer_do_rings_only_as_a_flood() -> None:
