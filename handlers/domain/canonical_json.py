@@ -89,7 +89,8 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     members: dict[str, JsonValue] = {}
     for name, item in pairs:
         if name in members:
-            raise _invalid("duplicate_name", f"the name {json.dumps(name)[:80]} stands twice in one object")
+            # Which one is not said: a name can be as private as a value.
+            raise _invalid("duplicate_name", "a name stands twice in one object")
         members[name] = item
     return members
 

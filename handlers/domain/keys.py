@@ -68,11 +68,6 @@ def derived(operation: str, source: str, identity: str) -> str:
     return f"{_DERIVED_MARK}{operation}:{source}:{identity}"
 
 
-def is_derived(key: str) -> bool:
-    """Whether the platform made this key."""
-    return key.startswith(_DERIVED_MARK)
-
-
 def _parse(value: str) -> str:
     trimmed = value.strip(" \t")
     if trimmed.startswith('"'):

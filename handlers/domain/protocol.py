@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from handlers.domain.receipt import Receipt, Status
 
 if TYPE_CHECKING:
-    from handlers.domain.receipt import Outbox, StoredResponse
+    from handlers.domain.receipt import StoredResponse
 
 _MS_PER_SECOND = 1000
 
@@ -37,8 +37,6 @@ class Claim:
 class Won:
     """This attempt's own write is the stored one, also when the SDK sent it twice."""
 
-    receipt: Receipt
-
 
 @dataclass(frozen=True)
 class Replay:
@@ -46,7 +44,6 @@ class Replay:
 
     receipt: Receipt
     response: StoredResponse
-    outbox: Outbox | None
 
 
 @dataclass(frozen=True)
@@ -80,11 +77,11 @@ def decide(existing: Receipt, claim: Claim) -> Decision:
     request under this key is 422 also while the first still runs.
     """
     if existing.owner == claim.owner:
-        return Won(existing)
+        return Won()
     if existing.fingerprint != claim.fingerprint:
         return Mismatch(existing.operation)
     if existing.status is Status.COMPLETED and existing.response is not None:
-        return Replay(existing, existing.response, existing.outbox)
+        return Replay(existing, existing.response)
     if existing.lease_until > claim.clock_ms:
         left_ms = existing.lease_until - claim.clock_ms
         return InProgress(max(1, -(-left_ms // _MS_PER_SECOND)))

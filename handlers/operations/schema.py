@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# A body of 128 KiB could hold thousands of faults; nobody mends more than these at a time, and the answer
-# must stay small.
-_MAX_FAULTS = 50
-
 
 class PydanticSchema(Generic[Model]):
-    """`Schema` by a pydantic model. The body is returned as it was sent, unknown fields and all."""
+    """`Schema` by a pydantic model. The body is returned as it was sent, unknown fields and all.
+
+    All faults are listed, so a model bounds its lists (`max_length`): a fault takes about 150 bytes of an
+    answer, and Lambda takes answers of 6 MB.
+    """
 
     def __init__(self, model: type[Model]) -> None:
         self._model = model
@@ -37,10 +37,8 @@ class PydanticSchema(Generic[Model]):
             self._model.model_validate(body)
         except ValidationError as error:
             # Never the input: it would echo a payload into answers and logs.
-            faults = tuple(
-                _fault(each) for each in error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
-            )
-            raise InvalidBody(_summary(faults, error.error_count()), faults) from None
+            faults = tuple(_fault(each) for each in error.errors(include_url=False, include_input=False))
+            raise InvalidBody(_summary(faults), faults) from None
         return cast("Document", body)
 
 
@@ -49,6 +47,6 @@ def _fault(error: ErrorDetails) -> Fault:
     return Fault(field=pointer, rule=error["type"], detail=error["msg"])
 
 
-def _summary(faults: tuple[Fault, ...], count: int) -> str:
+def _summary(faults: tuple[Fault, ...]) -> str:
     fields = ", ".join(dict.fromkeys(fault.field or "the body" for fault in faults))
-    return f"{count} fault{'s' if count > 1 else ''} in the body: {fields}"
+    return f"{len(faults)} fault{'s' if len(faults) > 1 else ''} in the body: {fields}"

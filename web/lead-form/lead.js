@@ -4,7 +4,7 @@
 const TEXT_FIELDS = ["name", "email", "phone", "company", "jobTitle", "message"];
 // Something, one @, and a dot in what follows, as the API asks.
 const EMAIL = /^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$/;
-const PHONE = /^\+?[0-9][0-9 ()./x-]{4,}$/;
+const PHONE = /^\+?\(?[0-9][0-9 ()./x-]{4,}$/;
 // At most two decimals: "5,000" may mean five or five thousand, so it is asked again rather than guessed.
 const NUMBER = /^[0-9]+([.,][0-9]{1,2})?$/;
 

@@ -119,6 +119,15 @@ def test_what_is_not_strict_json_is_refused_with_its_rule(body: bytes, rule: str
     assert [fault.rule for fault in refused.value.faults] == [rule]
 
 
+@pytest.mark.parametrize(
+    "body", [b'{"SECRET":1,"SECRET":2}', b'["SECRET', b'{"SECRET":"\\ud800"}', b'{"SECRET":1e999}', b"SECRET"]
+)
+def test_a_refusal_never_repeats_what_was_sent(body: bytes) -> None:
+    with pytest.raises(InvalidBody) as refused:
+        parse(body)
+    assert "SECRET" not in str(refused.value) + str(refused.value.faults)
+
+
 def test_nesting_up_to_the_limit_is_taken() -> None:
     assert parse(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH) is not None
 

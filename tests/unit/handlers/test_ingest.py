@@ -145,7 +145,18 @@ def test_base64_and_plain_bodies_are_one_request(store: InMemoryReceipts) -> Non
 
 
 @pytest.mark.parametrize(
-    "media", ["application/json", "Application/JSON", 'application/json; charset="UTF-8"']
+    "media",
+    [
+        "application/json",
+        "Application/JSON",
+        ' application/json ; charset="UTF-8"',
+        "application/json;charset=utf8",
+        "application/json; profile=x; Charset=utf-8",
+        'application/json; note="; charset=latin-1"',
+        "application/json;",
+        # A parameter without a value names no charset.
+        "application/json; utf-8",
+    ],
 )
 def test_json_in_any_spelling_is_taken(store: InMemoryReceipts, media: str) -> None:
     assert post(store, lead_event(headers={"content-type": [media]}))["statusCode"] == 201
@@ -195,6 +206,7 @@ def test_one_log_line_and_the_metrics_of_each_request(
     assert [(line["outcome"], line["tenant"], line["operation"], line["status"]) for line in logged] == [
         ("accepted", "acme", "leads", 201)
     ]
+    assert [line["key_name"] for line in logged] == ["server"]
     emitted = {
         (tuple(sorted(names)), metric["Name"])
         for line in lines

@@ -89,7 +89,23 @@ def test_a_body_over_the_tier_s_limit_is_413_before_any_claim(store: InMemoryRec
     assert post(store, lead_event(raw=raw, authorizer=small))["statusCode"] == 201
 
 
-@pytest.mark.parametrize("media", ["text/plain", "application/xml", "", "application/json; charset=latin-1"])
+@pytest.mark.parametrize(
+    "media",
+    [
+        "text/plain",
+        "application/xml",
+        "",
+        "json",
+        "application/jsonp",
+        "application/json, text/plain",
+        "application/json; charset=latin-1",
+        "application/json; profile=x; charset=latin-1",
+        'application/json; charset="utf-16"',
+        "application/json; charset=",
+        "application/json; charset*=utf-8''utf-16",
+        "application/json; charset=ü",
+    ],
+)
 def test_another_media_type_is_415(store: InMemoryReceipts, media: str) -> None:
     assert post(store, lead_event(headers={"content-type": [media]}))["statusCode"] == 415
 
