@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -31,7 +32,8 @@ _SERVICE: Final = "read"
 _RECEIPTS: Final = "receipts"
 _KEY: Final = "key"
 # REST resource -> the operation whose records (or, for `receipts`, whose keys) it shows.
-_OPERATIONS: Final[Mapping[str, str]] = {"/v1/leads/{id}": "leads", "/v1/receipts/{key+}": _RECEIPTS}
+OPERATIONS: Final[Mapping[str, str]] = {"/v1/leads/{id}": "leads", "/v1/receipts/{key+}": _RECEIPTS}
+"""The permission to read each is the operation's name and `:read`."""
 
 # A 201 is durable before its record is written: the stream brings it to `dispatch` within a second or so, ten
 # at the outside, and after that an id is there or nobody ever had it (DESIGN section 8).
@@ -90,31 +92,31 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:  # noq
 
 
 def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]:
-    """Answer `GET /v1/leads/{id}` or `GET /v1/receipts/{key}`."""
+    """Answer a GET of one of the resources in `OPERATIONS`: a record by its id, a receipt by its key."""
     started = time.perf_counter()
     request = http_request.parse(event)
-    operation = _OPERATIONS[request.resource]
-    tenant_id: str | None = None
+    operation, caller = "unknown", None
     failure: Exception | None = None
     try:
+        operation = OPERATIONS[request.resource]
         caller = Caller.from_context(request.authorizer)
-        tenant_id = caller.tenant_id
         access.check(caller, f"{operation}:read", request.header("Origin"))
         result = _ok(_body(event, operation, caller, dependencies))
     except OncewardError as error:
         result, failure = http.problem(error, request), error
     except Exception as error:  # noqa: BLE001 - else the gateway answers, and its 502 leaks the message
         result, failure = http.problem(None, request), error
-    elapsed_ms = (time.perf_counter() - started) * 1000
-    said = {"tenant": tenant_id, "operation": operation, "correlation_id": request.correlation_id}
-    _log(
-        dependencies.logger,
-        failure,
-        said | {"status": result["statusCode"], "request_ms": round(elapsed_ms, 1)},
-    )
-    service = metrics.service_name(dependencies.settings.stage, _SERVICE)
-    metrics.emit(service, operation, tenant_id, _counts(failure), {"RequestLatency": elapsed_ms})
-    return http.finish(result, request, dependencies.settings.cors_origins)
+    answer = http.finish(result, request, dependencies.settings.cors_origins)
+    said = {
+        "tenant": caller.tenant_id if caller else None,
+        "key_name": caller.key_name if caller else None,
+        "operation": operation,
+        "correlation_id": request.correlation_id,
+        "status": result["statusCode"],
+        "request_ms": round((time.perf_counter() - started) * 1000, 1),
+    }
+    _tell(dependencies, failure, said)
+    return answer
 
 
 def path_parameter(event: Mapping[str, Any], name: str) -> str:
@@ -124,14 +126,20 @@ def path_parameter(event: Mapping[str, Any], name: str) -> str:
     documentation does not say). Whoever decodes them first (HTTP APIs, and the local AWS) uses payload format
     1.0 and says so in `version`, a member that REST API events do not have.
     """
-    raw: str = (event.get("pathParameters") or {}).get(name, "")
+    raw: str = (event.get("pathParameters") or {}).get(name) or ""
     return raw if "version" in event else unquote(raw)
 
 
 def _body(event: Mapping[str, Any], operation: str, caller: Caller, dependencies: Dependencies) -> str:
     if operation == _RECEIPTS:
-        return _receipt(caller.tenant_id, keys.check(path_parameter(event, _KEY)), dependencies)
+        return _receipt(caller.tenant_id, _key(path_parameter(event, _KEY)), dependencies)
     return _record(caller.tenant_id, operation, path_parameter(event, "id"), dependencies)
+
+
+def _key(sent: str) -> str:
+    # As in the header: what is quoted there is quoted here, and means the key without its quotes. (The blanks
+    # that a header may have around a key are the header's: no key has any.)
+    return keys.parse(sent) if sent.startswith('"') else keys.check(sent)
 
 
 def _record(tenant_id: str, operation: str, record_id: str, dependencies: Dependencies) -> str:
@@ -179,6 +187,16 @@ def _counts(failure: Exception | None) -> dict[str, int]:
     if failure is None:
         return {}
     return {"Rejected": 1} if isinstance(failure, RequestRefused) else {"Failed": 1}
+
+
+def _tell(dependencies: Dependencies, failure: Exception | None, said: dict[str, Any]) -> None:
+    # The answer is made: that nobody can be told of it must not take it away.
+    with suppress(Exception):
+        _log(dependencies.logger, failure, said)
+    with suppress(Exception):
+        service = metrics.service_name(dependencies.settings.stage, _SERVICE)
+        latency = {"RequestLatency": said["request_ms"]}
+        metrics.emit(service, said["operation"], said["tenant"], _counts(failure), latency)
 
 
 def _log(logger: Logger, failure: Exception | None, said: dict[str, Any]) -> None:

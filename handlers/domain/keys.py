@@ -36,7 +36,7 @@ def from_header(values: Sequence[str]) -> str | None:
         InvalidKey: blank, longer than 255 bytes, not visible ASCII, a broken structured-field string
             (RFC 9651), or two different values.
     """
-    keys = {_parse(value) for value in values}
+    keys = {parse(value) for value in values}
     if len(keys) > 1:
         raise _invalid("conflicting", "the header was sent with two different values")
     return keys.pop() if keys else None
@@ -68,7 +68,12 @@ def derived(operation: str, source: str, identity: str) -> str:
     return f"{_DERIVED_MARK}{operation}:{source}:{identity}"
 
 
-def _parse(value: str) -> str:
+def parse(value: str) -> str:
+    """The key in one header value: without blanks around it, and without the quotes of a structured field.
+
+    Raises:
+        InvalidKey: see `from_header`.
+    """
     trimmed = value.strip(" \t")
     if trimmed.startswith('"'):
         quoted = _STRUCTURED_STRING.fullmatch(trimmed)

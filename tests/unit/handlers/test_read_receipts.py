@@ -7,7 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from aws_lambda_powertools import Logger
 
+from handlers.adapters import metrics
+from handlers.domain import keys
 from handlers.domain.errors import Refused, Unavailable
 from handlers.read import path_parameter
 from tests.builders import authorizer_context, in_progress, receipt
@@ -37,7 +40,7 @@ def test_a_receipt_in_progress_has_no_record_yet() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a/b", "a%2Fb", "100%", "%", "a+b", "a?b#c", "k#1", '"quoted"', "~", "x" * 255]
+    "text", ["a/b", "a%2Fb", "100%", "%", "a+b", "a?b#c", "k#1", 'quoted"', "~", "x" * 255]
 )
 def test_every_key_that_a_header_can_carry_is_found_on_aws_and_locally(text: str) -> None:
     world = World(receipts={("acme", text): receipt(key=text)})
@@ -47,6 +50,42 @@ def test_every_key_that_a_header_can_carry_is_found_on_aws_and_locally(text: str
     for answer in (on_aws, locally):
         assert answer["statusCode"] == 200
         assert json.loads(answer["body"])["key"] == text
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"), [('"abc"', "abc"), (r'"a\"b"', 'a"b'), (r'"\"quoted\""', '"quoted"'), ('"a/b"', "a/b")]
+)
+def test_a_key_that_was_sent_quoted_is_asked_for_as_it_was_sent(sent: str, meant: str) -> None:
+    assert keys.from_header((sent,)) == meant
+    world = World(receipts={("acme", meant): receipt(key=meant)})
+    assert json.loads(world.get(key(sent))["body"])["key"] == meant
+
+
+@pytest.mark.parametrize("sent", ['"abc', '"', '"a"b"', '""'])
+def test_a_quoted_key_that_no_header_could_carry_is_400(sent: str) -> None:
+    assert problem(World().get(key(sent)))["type"] == "urn:onceward:problem:invalid-key"
+
+
+@pytest.mark.parametrize("parameters", [None, {}, {"key": None}, {"id": None}])
+def test_a_path_without_its_parameter_is_the_callers_fault(parameters: Any) -> None:
+    assert World().get(key("k") | {"pathParameters": parameters})["statusCode"] == 400
+    assert World().get(lead(OLD_ID) | {"pathParameters": parameters})["statusCode"] == 404
+
+
+@pytest.mark.parametrize("missing", ["headers", "multiValueHeaders", "requestContext", "resource"])
+def test_an_event_with_nulls_is_answered_and_raises_nothing(missing: str) -> None:
+    world = World({("acme", "leads", OLD_ID): "{}"})
+    expected = 200 if "eaders" in missing else 500
+    assert world.get(lead(OLD_ID) | {missing: None})["statusCode"] == expected
+
+
+def test_what_cannot_be_told_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(metrics, "emit", broken)
+    monkeypatch.setattr(Logger, "info", broken)
+    assert World({("acme", "leads", OLD_ID): "{}"}).get(lead(OLD_ID))["statusCode"] == 200
 
 
 def test_a_path_parameter_is_decoded_once_and_never_twice() -> None:
@@ -125,6 +164,7 @@ def test_one_log_line_a_request_names_the_tenant_and_never_the_key(
     world.get(key("private-key"))
 
     lines = [json.loads(line) for line in world.log.getvalue().splitlines()]
+    assert {line["key_name"] for line in lines} == {"server"}
     assert [(line["outcome"], line["tenant"], line["status"]) for line in lines] == [
         ("answered", "acme", 200),
         ("rejected", "acme", 404),
