@@ -34,7 +34,14 @@ def _fresh_table(client: DynamoDBClient) -> DynamoDbReceipts:
     return DynamoDbReceipts(name, client)
 
 
-@pytest.fixture(params=["fake", "moto", pytest.param("local-aws", marks=pytest.mark.platform)])
+def _local_aws(request: pytest.FixtureRequest) -> DynamoDbReceipts:
+    return _fresh_table(request.getfixturevalue("platform").client("dynamodb"))
+
+
+_LOCAL_AWS = pytest.param("local-aws", marks=pytest.mark.platform)
+
+
+@pytest.fixture(params=["fake", "moto", _LOCAL_AWS])
 def make_store(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReceiptStore]]:
     """Makes empty stores of one kind."""
     if request.param == "fake":
@@ -44,8 +51,13 @@ def make_store(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReceiptS
             client = boto3.client("dynamodb", region_name="us-east-1")
             yield lambda: _fresh_table(client)
     else:
-        client = request.getfixturevalue("platform").client("dynamodb")
-        yield lambda: _fresh_table(client)
+        yield lambda: _local_aws(request)
+
+
+@pytest.fixture(params=["fake", _LOCAL_AWS])
+def atomic_store(request: pytest.FixtureRequest) -> ReceiptStore:
+    """One empty store that many threads may write to at once; moto checks and writes in two steps."""
+    return InMemoryReceipts() if request.param == "fake" else _local_aws(request)
 
 
 @pytest.fixture

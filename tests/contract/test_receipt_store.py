@@ -85,14 +85,14 @@ def test_two_tenants_with_one_key_do_not_meet(store: ReceiptStore) -> None:
     assert store.put(theirs, claim(tenant_id="bluebird")) == Written(abandoned=False)
 
 
-def test_of_many_at_once_one_is_written_and_all_others_get_it_back(store: ReceiptStore) -> None:
+def test_of_many_at_once_one_is_written_and_all_others_get_it_back(atomic_store: ReceiptStore) -> None:
     callers, barrier = 16, threading.Barrier(16)
     outcomes: list[object] = [None] * callers
 
     def call(number: int) -> None:
         mine = receipt(owner=f"owner-{number}", generation=f"generation-{number}")
         barrier.wait()
-        outcomes[number] = store.put(mine, claim(owner=mine.owner))
+        outcomes[number] = atomic_store.put(mine, claim(owner=mine.owner))
 
     threads = [threading.Thread(target=call, args=(number,)) for number in range(callers)]
     for thread in threads:

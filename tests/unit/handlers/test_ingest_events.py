@@ -11,7 +11,7 @@ import pytest
 from handlers.adapters import metrics
 from tests.builders import LEAD, lead_event
 from tests.fakes.receipts import InMemoryReceipts
-from tests.unit.handlers.ingest_calls import keyed, post
+from tests.unit.handlers.ingest_calls import LOG, keyed, post
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +78,7 @@ def test_without_the_time_of_arrival_nothing_is_accepted(time: object) -> None:
         "urn:onceward:problem:internal-error",
     )
     assert store.writes == 0
+    assert "requestContext.requestTimeEpoch: missing" in LOG.getvalue()
 
 
 @pytest.mark.parametrize("values", [[None], [], None])

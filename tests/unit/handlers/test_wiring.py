@@ -11,12 +11,14 @@ import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from moto import mock_aws
 
-from handlers import authorizer, dispatch, read
-from handlers.adapters.receipt_item import to_item
+from handlers import authorizer, dispatch, ingest, read
+from handlers.adapters.receipt_item import from_item, to_item
 from handlers.settings import MissingSettingError
+from tests.builders import LEAD
 from tests.stream_events import inserted, stream_batch
 from tests.unit.handlers.authorizer_desk import CREATE, key_item, permits, request_event
 from tests.unit.handlers.dispatch_bench import accepted
+from tests.unit.handlers.ingest_calls import keyed
 from tests.unit.handlers.read_world import get_event, key
 
 if TYPE_CHECKING:
@@ -56,10 +58,10 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         boto3.client("sns").create_topic(Name="onceward-dev-acme")
         queue = boto3.client("sqs").create_queue(QueueName="onceward-dev_dispatch-retry")
         monkeypatch.setenv("RETRY_QUEUE_URL", queue["QueueUrl"])
-        for module in (authorizer, dispatch, read):
+        for module in (authorizer, dispatch, ingest, read):
             module._dependencies.cache_clear()
         yield dynamodb
-    for module in (authorizer, dispatch, read):
+    for module in (authorizer, dispatch, ingest, read):
         module._dependencies.cache_clear()
 
 
@@ -67,6 +69,19 @@ def test_the_authorizer_finds_its_registry(aws: Any) -> None:
     hashed = sha256(b"value").hexdigest()
     aws.put_item(TableName="onceward-dev_tenants", Item=key_item(pk={"S": f"key#{hashed}"}))
     assert permits(authorizer.handler(request_event("value"), object()), CREATE)
+
+
+def test_ingest_accepts_and_replays_and_what_it_stored_is_delivered(aws: Any) -> None:
+    first = ingest.handler(keyed("k1"), Context())
+    again = ingest.handler(keyed("k1"), Context())
+    assert (first["statusCode"], again["headers"]["Idempotent-Replayed"]) == (201, "true")
+    assert again["body"] == first["body"]
+
+    stored = aws.get_item(TableName="onceward-dev_receipts", Key={"pk": {"S": "acme#k1"}})["Item"]
+    dispatch.handler(stream_batch(inserted(1, from_item(stored))), Context())
+    place = first["headers"]["Location"].rpartition("/")[2]
+    found = read.handler(get_event("/v1/leads/{id}", {"id": place}), object())
+    assert json.loads(found["body"])["lead"] == LEAD
 
 
 def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +101,7 @@ def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.Monke
     ("module", "variable"),
     [
         (authorizer, "TENANTS_TABLE"),
+        (ingest, "RECEIPTS_TABLE"),
         (dispatch, "RETRY_QUEUE_URL"),
         (dispatch, "TOPIC_ARN_PREFIX"),
         (read, "STAGE"),
