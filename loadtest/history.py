@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import rfc8785
 
+from loadtest.run import open_private
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -142,7 +144,7 @@ class HistoryWriter:
     """
 
     def __init__(self, path: Path, mode: Literal["a", "w"] = "a") -> None:
-        self._file: TextIO = path.open(mode, encoding="utf-8", buffering=1)
+        self._file: TextIO = open_private(path, mode, buffering=1)
 
     def append(self, attempt: Attempt) -> None:
         """Write one line."""

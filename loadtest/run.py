@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Self
+    from typing import Self, TextIO
+
+# Of the files of a run: leads are in some of them, and nobody else's business.
+_PRIVATE = 0o600
+_FLAGS = {
+    "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+    "w": os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
+    "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
+}
+
+
+def open_private(path: Path, mode: Literal["a", "w", "x"], buffering: int = -1) -> TextIO:
+    """Open a text file; when that makes it, only its user may read it."""
+    descriptor = os.open(path, _FLAGS[mode], _PRIVATE)
+    return cast("TextIO", os.fdopen(descriptor, mode.replace("x", "w"), buffering, encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +84,7 @@ class RunDirectory:
             FileExistsError: there is a run there already (two histories in one place prove nothing).
         """
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with (path / "run.json").open("x", encoding="utf-8") as file:
+        with open_private(path / "run.json", "x") as file:
             json.dump(asdict(settings), file, indent=2)
         return cls(path)
 

@@ -38,14 +38,12 @@ class TargetTenant:
         tenant_id: its id.
         api_key: the value of its key `server`, or of the first by name when it has none of that name
             (outputs come in no order, and a publishable key may not read). Never shown, not even in a repr.
-        topic_arn: its topic.
         audit_queue_url: the queue that hears everything on the topic; None where the stage has no audit.
         synthetic: made for storms.
     """
 
     tenant_id: str
     api_key: str = field(repr=False)
-    topic_arn: str
     audit_queue_url: str | None
     synthetic: bool
 
@@ -59,6 +57,7 @@ class Target:
         region, stage: of the deployment.
         receipts_table, records_table: names.
         tenants: by id; suspended ones are not in it.
+        audit_queues: URLs of the audit queues of all tenants that have one, suspended or not, by tenant.
         endpoint_url: of the local AWS; None on AWS itself, where boto3 finds everything by itself.
         credentials: (access key id, secret access key) of the local AWS; None for the default chain.
     """
@@ -69,6 +68,7 @@ class Target:
     receipts_table: str
     records_table: str
     tenants: Mapping[str, TargetTenant]
+    audit_queues: Mapping[str, str]
     endpoint_url: str | None = None
     credentials: tuple[str, str] | None = field(default=None, repr=False)
 
@@ -149,6 +149,11 @@ def parse(outputs: Mapping[str, Any]) -> Target:
         receipts_table=outputs["tables"]["receipts"],
         records_table=outputs["tables"]["records"],
         tenants={tenant.tenant_id: tenant for tenant in tenants},
+        audit_queues={
+            name: values["auditQueueUrl"]
+            for name, values in outputs["tenants"].items()
+            if values.get("auditQueueUrl")
+        },
         endpoint_url=endpoint,
         credentials=(outputs["accessKeyId"], outputs["secretAccessKey"]) if endpoint else None,
     )
@@ -187,7 +192,6 @@ def _tenant(name: str, values: Mapping[str, Any]) -> TargetTenant:
     return TargetTenant(
         tenant_id=name,
         api_key=values["keys"].get(_PREFERRED_KEY) or values["keys"][min(values["keys"])],
-        topic_arn=values["topicArn"],
         audit_queue_url=values.get("auditQueueUrl") or None,
         synthetic=bool(values.get("synthetic", False)),
     )

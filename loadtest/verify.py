@@ -48,6 +48,7 @@ def verify(
     queues = AuditQueues(stage, tenants, settings.key_prefix, directory.events)
     pks = list(_hear(directory).by_pk)
     settled = settle.wait(tables, queues, directory.events, pks, patience_seconds, progress)
+    queues.sweep()
     receipts = tables.all_receipts(settings.key_prefix)
     read_leads(stage, tenants, _ids_to_read(settings.tenants, receipts.values()), directory.reads)
     verdict = check(

@@ -102,7 +102,7 @@ def test_what_has_no_canonical_form_has_no_hash() -> None:
 def test_neither_key_nor_payload_gets_into_the_history(tmp_path: Path) -> None:
     directory = RunDirectory.create(tmp_path / "run", SMALL)
     tenants = {
-        name: TargetTenant(name, f"very-secret-{name}", "arn", None, synthetic=True) for name in SMALL.tenants
+        name: TargetTenant(name, f"very-secret-{name}", None, synthetic=True) for name in SMALL.tenants
     }
     worker = StormWorker(directory, tenants, 0)
     request = PlannedRequest("storm-a", "k1", 5)

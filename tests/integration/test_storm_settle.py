@@ -1,0 +1,109 @@
+"""Waiting for what must follow from a run: until it is there, and no longer than something happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from moto import mock_aws
+
+from loadtest import settle
+from loadtest.collect import Tables, read_events
+from tests.integration.storm_stage import MARK, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage]:
+    with mock_aws():
+        yield Stage()
+
+
+def _settle(stage: Stage, file: Path, patience: float) -> settle.Settled:
+    said: list[tuple[int, int]] = []
+    pks = [f"a1#{MARK}{number}" for number in range(4)]
+    settled = settle.wait(
+        Tables(stage.target), stage.audit(file), file, pks, patience, lambda *now: said.append(now)
+    )
+    assert said[-1] == (settled.done, settled.expected)
+    return settled
+
+
+def test_it_settles_when_every_receipt_has_its_record_and_event(stage: Stage, tmp_path: Path) -> None:
+    for number in range(3):  # the fourth key was never accepted
+        stage.receipt(f"a1#{MARK}{number}", number)
+        stage.record("a1", number)
+        stage.publish("a1", number)
+    settled = _settle(stage, tmp_path / "e", patience=30)
+    assert (settled.done, settled.expected) == (3, 3)
+    assert settled.seconds < 20
+
+
+def test_keys_that_share_a_record_are_settled_and_given_to_the_checker(stage: Stage, tmp_path: Path) -> None:
+    stage.receipt(f"a1#{MARK}0", 1)
+    stage.receipt(f"a1#{MARK}1", 1)
+    stage.record("a1", 1)
+    stage.publish("a1", 1)
+    settled = _settle(stage, tmp_path / "e", patience=30)
+    assert (settled.done, settled.expected) == (2, 2)
+
+
+@pytest.mark.parametrize("spoilt", [{}, {"outbox": {"S": "x"}}, {"outbox": {"M": {"recordId": {"N": "1"}}}}])
+def test_receipts_without_an_outbox_are_not_settled_and_given_to_the_checker(
+    stage: Stage, tmp_path: Path, spoilt: dict[str, Any]
+) -> None:
+    for number in range(2):
+        item = {"pk": {"S": f"a1#{MARK}{number}"}, "status": {"S": "IN_PROGRESS"}, **spoilt}
+        stage.dynamodb.put_item(TableName="receipts", Item=item)
+    settled = _settle(stage, tmp_path / "e", patience=1)
+    assert (settled.done, settled.expected) == (0, 2)
+    assert not any(one.completed for one in Tables(stage.target).all_receipts(MARK).values())
+
+
+def test_only_what_is_missing_is_asked_for_again(stage: Stage, tmp_path: Path) -> None:
+    for number in range(3):
+        stage.receipt(f"a1#{MARK}{number}", number)
+    for number in range(2):
+        stage.record("a1", number)
+        stage.publish("a1", number)
+    tables = Tables(stage.target)
+    asked: list[int] = []
+    get = tables._dynamodb.batch_get_item
+
+    def counting(**arguments: Any) -> Any:
+        asked.append(sum(len(one["Keys"]) for one in arguments["RequestItems"].values()))
+        return get(**arguments)
+
+    tables._dynamodb.batch_get_item = counting
+    file = tmp_path / "e"
+    pks = [f"a1#{MARK}{number}" for number in range(4)]
+    settle.wait(tables, stage.audit(file), file, pks, 1.0, lambda *_: None)
+    assert asked[:2] == [4, 3]  # receipts, records
+    assert set(asked[2:]) == {1}  # the key that has no receipt, the record that is missing
+
+
+def test_a_message_that_somebody_took_and_did_not_delete_is_waited_for(stage: Stage, tmp_path: Path) -> None:
+    stage.receipt(f"a1#{MARK}0", 0)
+    stage.record("a1", 0)
+    stage.publish("a1", 0)
+    stage.publish("a1", 9)  # an event that nothing explains, in somebody's hands
+    stage.sqs.receive_message(QueueUrl=stage.queues["a1"], VisibilityTimeout=8, MaxNumberOfMessages=1)
+    file = tmp_path / "e"
+    pks = [f"a1#{MARK}0"]
+    settle.wait(Tables(stage.target), stage.audit(file), file, pks, 30.0, lambda *_: None)
+    assert {one.event_id for one in read_events(file)} == {"event-0", "event-9"}
+
+
+@pytest.mark.parametrize("missing", ["record", "event"])
+def test_it_gives_up_when_nothing_more_happens(stage: Stage, tmp_path: Path, missing: str) -> None:
+    stage.receipt(f"a1#{MARK}0", 0)
+    if missing == "record":
+        stage.publish("a1", 0)
+    else:
+        stage.record("a1", 0)
+    settled = _settle(stage, tmp_path / "e", patience=1.0)
+    assert (settled.done, settled.expected) == (0, 1)
+    assert settled.seconds >= 1.0
