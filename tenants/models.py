@@ -5,15 +5,15 @@ Validation is strict: the text "10" is not a number and `yes` is not a truth val
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from tenants.file_model import FileModel
 from tenants.keys import ApiKey, Keys
 from tenants.subscriptions import Subscription
-from tenants.text import distinct
+from tenants.text import STAGE, OnlyStages, distinct
 from tenants.tiers import MAX_BODY_BYTES, MAX_INT32, MIN_BODY_BYTES, TIER_NAME, Tier, TierLimits, TiersFile
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
 ]
 
 TENANT_ID: Final = r"^[a-z][a-z0-9-]{1,30}[a-z0-9]$"
-STAGE: Final = r"^[a-z][a-z0-9]{1,11}$"
 DISPLAY_NAME: Final = r"^\S(.*\S)?$"
 # Only whole keys: a grant on an alias would follow it to a key that nobody reviewed.
 KMS_KEY_ARN: Final = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]{1,128}$"
@@ -101,6 +100,7 @@ class TenantEncryptionKey(FileModel):
     """
 
     kms_key_arn: Annotated[str, Field(pattern=KMS_KEY_ARN)]
+    stages: OnlyStages = None
 
 
 def _encryption_kind(value: object) -> str:
@@ -165,7 +165,28 @@ class Tenant(FileModel):
     )
     synthetic: Annotated[bool, Field(description="Made for storms: no real traffic.")] = False
 
-    @property
-    def kms_key_arn(self) -> str | None:
-        """The ARN of the tenant's own key for its topic, or None for the platform's key."""
-        return self.encryption.kms_key_arn if isinstance(self.encryption, TenantEncryptionKey) else None
+    @model_validator(mode="after")
+    def _parts_are_where_the_tenant_is(self) -> Self:
+        limited = [(f"subscriptions[{n}].stages", each.stages) for n, each in enumerate(self.subscriptions)]
+        if isinstance(self.encryption, TenantEncryptionKey):
+            limited.append(("encryption.stages", self.encryption.stages))
+        for field, stages in limited:
+            elsewhere = sorted(set(stages or ()) - set(self.stages))
+            if elsewhere:
+                raise PydanticCustomError(
+                    "elsewhere",
+                    "{field} must be among the tenant's stages (has {elsewhere})",
+                    {"field": field, "elsewhere": ", ".join(elsewhere)},
+                )
+        return self
+
+    def subscriptions_on(self, stage: str) -> tuple[Subscription, ...]:
+        """The subscriptions that are made on `stage`."""
+        return tuple(each for each in self.subscriptions if each.stages is None or stage in each.stages)
+
+    def kms_key_on(self, stage: str) -> str | None:
+        """The ARN of the tenant's own key for its topic on `stage`, or None for the platform's key."""
+        key = self.encryption
+        if not isinstance(key, TenantEncryptionKey) or (key.stages is not None and stage not in key.stages):
+            return None
+        return key.kms_key_arn

@@ -7,8 +7,9 @@ from pydantic_core import ErrorDetails
 
 from tenants.document import Document, Path, Value
 from tenants.keys import KEY_NAME
-from tenants.models import DISPLAY_NAME, KMS_KEY_ARN, STAGE, TENANT_ID
+from tenants.models import DISPLAY_NAME, KMS_KEY_ARN, TENANT_ID
 from tenants.subscriptions import EMAIL, HTTPS, SQS_ARN
+from tenants.text import STAGE
 
 # What pydantic calls its own types, in the words of YAML.
 _RULES: Final = {

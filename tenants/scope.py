@@ -31,8 +31,8 @@ class Scope:
         """Note in `document` each stage that does not exist and each ARN that the stage could not use."""
         if self.known_stages is not None:
             self._check_stages(tenant, self.known_stages, document)
-        if self.place is not None and self.stage in tenant.stages:
-            for field, arn in _arns(tenant):
+        if self.place is not None and self.stage is not None and self.stage in tenant.stages:
+            for field, arn in _arns(tenant, self.stage):
                 _check_place(field, arn, self.place, document)
 
     def _check_stages(self, tenant: Tenant, known: frozenset[str], document: Document) -> None:
@@ -50,14 +50,16 @@ def stages_in(directory: Path) -> frozenset[str]:
     return frozenset(name.removesuffix(".yaml") for name in names)
 
 
-def _arns(tenant: Tenant) -> list[tuple[Field, str]]:
+def _arns(tenant: Tenant, stage: str) -> list[tuple[Field, str]]:
+    here = tenant.subscriptions_on(stage)
     arns: list[tuple[Field, str]] = [
         (("subscriptions", index, "endpoint"), each.endpoint)
         for index, each in enumerate(tenant.subscriptions)
-        if each.protocol == "sqs"
+        if each.protocol == "sqs" and each in here
     ]
-    if tenant.kms_key_arn is not None:
-        arns.append((("encryption", "kmsKeyArn"), tenant.kms_key_arn))
+    key = tenant.kms_key_on(stage)
+    if key is not None:
+        arns.append((("encryption", "kmsKeyArn"), key))
     return arns
 
 
@@ -69,5 +71,5 @@ def _check_place(field: Field, arn: str, place: Place, document: Document) -> No
         document.fault(
             field,
             f"must be in the stage's account and region, {place.account} in {place.region} "
-            f"(is {account} in {region})",
+            f"(is {account} in {region}); `stages` limits it to the stages that it belongs to",
         )

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from tenants.file_model import FileModel
+from tenants.text import OnlyStages
 
 # The message attributes that every event carries; a filter on any other would never match.
 Attribute = Literal["type", "tenantId", "eventId"]
@@ -57,6 +58,7 @@ def _few_combinations(policy: FilterPolicy) -> FilterPolicy:
 
 
 class _Subscription(FileModel):
+    stages: OnlyStages = None
     filter_policy: Annotated[
         FilterPolicy | None,
         Field(min_length=1, description="Only events whose attributes match; left out: all."),

@@ -4,10 +4,13 @@ import re
 from collections.abc import Hashable
 from typing import Annotated, Final, TypeVar
 
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 Item = TypeVar("Item", bound=Hashable)
+
+STAGE: Final = r"^[a-z][a-z0-9]{1,11}$"
+"""A stage's name (DESIGN section 4)."""
 
 # As a browser sends it in `Origin` (RFC 6454): lower case, no path, no default port.
 _ORIGIN: Final = re.compile(
@@ -62,3 +65,11 @@ Origin = Annotated[
         }
     ),
 ]
+
+
+OnlyStages = Annotated[
+    tuple[Annotated[str, Field(pattern=STAGE)], ...] | None,
+    Field(min_length=1, description="Only on these of the tenant's stages; left out: on all of them."),
+    AfterValidator(lambda stages: stages and distinct(stages)),
+]
+"""For what belongs to one AWS account: stages may live in different ones."""

@@ -45,7 +45,7 @@ class TenantResources(pulumi.ComponentResource):
         self._stage = stage
         self._shared = shared
         self.topic = self._topic()
-        for subscription in tenant.subscriptions:
+        for subscription in tenant.subscriptions_on(stage.names.stage):
             self._subscription(subscription)
         self.keys = {key.name: self._key(key) for key in tenant.keys}
         self._registry_item("registry", _json(registry.tenant_item(tenant)))
@@ -71,7 +71,7 @@ class TenantResources(pulumi.ComponentResource):
         return f"{self._tenant.id}.{part}"
 
     def _topic(self) -> aws.sns.Topic:
-        own_key = self._tenant.kms_key_arn
+        own_key = self._tenant.kms_key_on(self._stage.names.stage)
         topic = aws.sns.Topic(
             self._child_name("topic"),
             name=self._stage.names.tenant(self._tenant.id),

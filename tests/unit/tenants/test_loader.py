@@ -47,7 +47,7 @@ def test_what_a_file_leaves_out_has_the_documented_default(tmp_path: Path) -> No
         *("active", "dedicated", "platform"),
         False,
     )
-    assert (tenant.kms_key_arn, tenant.subscriptions) == (None, ())
+    assert (tenant.kms_key_on("dev"), tenant.subscriptions) == (None, ())
     assert tenant.keys[0].operations == ("*",)
     assert (tenant.operations.leads.window_seconds, tenant.operations.leads.key_source) == (
         86_400,
@@ -68,7 +68,7 @@ def test_a_loaded_tenant_cannot_be_changed(tmp_path: Path) -> None:
 def test_a_key_of_the_tenants_own_encrypts_its_topic(tmp_path: Path) -> None:
     arn = "arn:aws:kms:eu-west-1:123456789012:key/0a1b2c3d-0000-1111-2222-333344445555"
     path = directory(tmp_path, acme=f"{TENANT}encryption:\n  kmsKeyArn: {arn}\n")
-    assert load_all(path).tenants[0].kms_key_arn == arn
+    assert load_all(path).tenants[0].kms_key_on("dev") == arn
 
 
 def test_tenants_come_sorted_by_id_whatever_the_names_order(tmp_path: Path) -> None:

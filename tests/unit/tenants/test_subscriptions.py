@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tenants.loader import load_all
+from tenants.errors import TenantFileError
+from tenants.loader import load, load_all
+from tenants.scope import Place
 from tests.unit.tenants.files import TENANT, directory, faults_of
 
 if TYPE_CHECKING:
@@ -116,3 +118,31 @@ def test_an_endpoint_that_is_there_twice_is_refused_whatever_its_filters(tmp_pat
     (fault,) = faults_of(directory(tmp_path, acme=twice))
     assert fault.field == "subscriptions"
     assert fault.rule == "must not repeat itself: email ops@acme.example is there twice"
+
+
+QUEUE_ON_DEV = f"{{protocol: sqs, endpoint: '{SQS}', stages: [dev]}}"
+
+
+def test_a_subscription_may_belong_to_some_of_the_stages_since_accounts_differ(tmp_path: Path) -> None:
+    mail = "{protocol: email, endpoint: ops@acme.example}"
+    path = directory(tmp_path, acme=subscribed(QUEUE_ON_DEV, mail))
+    (tenant,) = load_all(path).tenants
+    assert [each.protocol for each in tenant.subscriptions_on("dev")] == ["sqs", "email"]
+    assert [each.protocol for each in tenant.subscriptions_on("local")] == ["email"]
+    # The queue is of another account than `local` is, which does not matter there.
+    load(path, "local", place=Place("000000000000", "us-east-1"))
+    with pytest.raises(TenantFileError, match=r"\[0\]\.endpoint: must be in the stage's account"):
+        load(path, "dev", place=Place("000000000000", "us-east-1"))
+
+
+def test_a_subscription_on_a_stage_that_the_tenant_is_not_on_is_refused(tmp_path: Path) -> None:
+    text = subscribed("{protocol: email, endpoint: ops@acme.example, stages: [prod]}")
+    (fault,) = faults_of(directory(tmp_path, acme=text))
+    assert "subscriptions[0].stages must be among the tenant's stages (has prod)" in fault.rule
+
+
+def test_a_tenant_s_own_key_may_belong_to_some_of_the_stages(tmp_path: Path) -> None:
+    arn = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd"
+    text = TENANT + f"encryption: {{kmsKeyArn: '{arn}', stages: [dev]}}\n"
+    (tenant,) = load_all(directory(tmp_path, acme=text)).tenants
+    assert (tenant.kms_key_on("dev"), tenant.kms_key_on("local")) == (arn, None)
