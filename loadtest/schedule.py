@@ -63,7 +63,13 @@ class Plan:
     steps: tuple[Step, ...]
 
     def share(self, index: int, shares: int) -> Plan:
-        """The part of one worker: every `shares`-th step. The shares together are the plan."""
+        """The part of one worker: every `shares`-th step. The shares together are the plan.
+
+        Raises:
+            ValueError: there is no share with this index.
+        """
+        if not 0 <= index < shares:
+            raise ValueError(f"share {index}: a plan dealt to {shares} workers has shares 0 to {shares - 1}")
         return Plan(self.warm_up[index::shares], self.steps[index::shares])
 
     def requests(self) -> Iterator[PlannedRequest]:

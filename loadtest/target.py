@@ -23,7 +23,7 @@ LOCAL_OUTPUTS = "local.json"
 # What the sample tenants call the key of their own servers, which may do everything.
 _PREFERRED_KEY = "server"
 # `pulumi stack output` reads the stack's state from its backend; longer than this is a backend that hangs.
-_PULUMI_SECONDS = 120
+PULUMI_SECONDS = 120
 
 
 class TargetError(Exception):
@@ -121,12 +121,12 @@ def from_pulumi(stage: str, root: Path) -> Target:
     command = ["pulumi", "stack", "output", "--json", "--show-secrets", "--non-interactive", "--stack", stage]
     try:
         done = subprocess.run(  # noqa: S603 - no shell; the stage is one argument
-            command, cwd=root, capture_output=True, text=True, timeout=_PULUMI_SECONDS, check=False
+            command, cwd=root, capture_output=True, text=True, timeout=PULUMI_SECONDS, check=False
         )
     except FileNotFoundError as error:
         raise TargetError("pulumi is not installed, and only it knows where a deployed stage is") from error
     except subprocess.TimeoutExpired as error:
-        raise TargetError(f"pulumi gave no outputs of stack {stage} in {_PULUMI_SECONDS} s") from error
+        raise TargetError(f"pulumi gave no outputs of stack {stage} in {PULUMI_SECONDS} s") from error
     if done.returncode:
         raise TargetError(f"pulumi knows no outputs of stack {stage}: {done.stderr.strip()}")
     try:

@@ -172,13 +172,3 @@ def test_a_storm_that_cannot_find_its_target_ends_with_its_reason(tmp_path: Path
     with pytest.raises(storm.StormError, match=r"locust\.log"):
         storm.run(directory, QUICK, tmp_path / "nowhere", lambda _: None)
     assert "the local platform is not up" in directory.log.read_text()
-
-
-@pytest.mark.parametrize("workers", [0, 1, 4])
-def test_no_command_line_holds_a_secret(tmp_path: Path, workers: int) -> None:
-    directory = RunDirectory(tmp_path / "run")
-    commands = storm.commands(directory, replace(QUICK, workers=workers), tmp_path / "home", 5557)
-    assert len(commands) == (workers + 1 if workers else 1)
-    for command in commands:
-        assert "--run-dir" in command
-        assert not any("secret" in argument or "key" in argument for argument in command)

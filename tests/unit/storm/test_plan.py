@@ -65,6 +65,12 @@ def test_the_shares_of_the_workers_together_are_the_plan(shares: int) -> None:
     assert Counter(step for share in dealt for step in share.warm_up) == Counter(whole.warm_up)
 
 
+@pytest.mark.parametrize(("index", "shares"), [(2, 2), (1, 1), (-1, 3)])
+def test_a_worker_beyond_the_plan_is_refused(index: int, shares: int) -> None:
+    with pytest.raises(ValueError, match=f"share {index}"):
+        plan(SETTINGS).share(index, shares)
+
+
 def test_a_duplicate_storm_sends_one_key_from_many_clients_at_once() -> None:
     bursts = [one for one in _steps(Scenario.DUPLICATE) if one.together]
     assert max(len(one.requests) for one in bursts) == SETTINGS.burst
