@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from handlers.domain.canonical_json import compact
 from handlers.domain.errors import (
     BodyTooLarge,
     Forbidden,
@@ -19,12 +18,13 @@ from handlers.domain.errors import (
     Unavailable,
     UnsupportedMediaType,
 )
+from handlers.domain.json_text import compact
 from handlers.http_request import CORRELATION_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from handlers.domain.canonical_json import JsonValue
+    from handlers.domain.json_text import JsonValue
     from handlers.domain.receipt import StoredResponse
     from handlers.http_request import HttpRequest
 

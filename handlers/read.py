@@ -17,8 +17,8 @@ from handlers.adapters.receipt_reader import DynamoDbReceiptReader
 from handlers.adapters.records import DynamoDbRecords
 from handlers.domain import access, ids, keys
 from handlers.domain.caller import Caller
-from handlers.domain.canonical_json import compact
 from handlers.domain.errors import NotFound, OncewardError, RequestRefused, where
+from handlers.domain.json_text import compact
 from handlers.domain.receipt import StoredResponse
 from handlers.domain.timestamps import rfc3339
 from handlers.settings import ReadSettings

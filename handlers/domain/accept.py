@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from handlers.domain import ids, keys
-from handlers.domain.canonical_json import canonical, compact
+from handlers.domain.canonical_json import canonical
 from handlers.domain.errors import BodyTooLarge, KeyReused, RequestInProgress, Unavailable
 from handlers.domain.fingerprint import body_hash, fingerprint
+from handlers.domain.json_text import compact
 from handlers.domain.message_text import MAX_EVENT_BYTES, for_a_message
 from handlers.domain.ports import Written
 from handlers.domain.protocol import Claim, InProgress, Lapsed, Mismatch, Replay, Won, decide

@@ -50,7 +50,6 @@ class Caller:
     """
 
     tenant_id: str
-    tier: str
     key_name: str
     operations: frozenset[str]
     origins: frozenset[str]
@@ -69,7 +68,6 @@ class Caller:
             raise MalformedContext("tenantId: not a tenant id")
         return cls(
             tenant_id=tenant_id,
-            tier=_text(fields, "tier"),
             key_name=_text(fields, "keyName"),
             operations=_words(_text(fields, "operations")),
             origins=_words(_text(fields, "origins", empty=True)),

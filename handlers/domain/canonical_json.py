@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import rfc8785
 
 from handlers.domain.errors import Fault, InvalidBody
 
-JsonValue: TypeAlias = "dict[str, JsonValue] | list[JsonValue] | str | int | float | bool | None"
+if TYPE_CHECKING:
+    from handlers.domain.json_text import JsonValue
+
 
 # Deep enough for any form or webhook, and far from Python's recursion limit of 1,000 frames.
 MAX_DEPTH = 64
@@ -66,11 +68,6 @@ def canonical(value: JsonValue) -> bytes:
     fraction or an exponent are doubles, as in the RFC: decimals that a double cannot hold make no difference.
     """
     return _encode(value)
-
-
-def compact(value: JsonValue) -> str:
-    """Return `value` as compact JSON text in its own member order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _encode(value: JsonValue) -> bytes:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from handlers.domain.canonical_json import JsonValue
+    from handlers.domain.json_text import JsonValue
 
 MAX_SCORE = 100
 HOT_FROM = 60

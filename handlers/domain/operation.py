@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from handlers.domain.caller import KeySource
-    from handlers.domain.canonical_json import JsonValue
+    from handlers.domain.json_text import JsonValue
 
 Document: TypeAlias = "dict[str, JsonValue]"
 

@@ -11,7 +11,7 @@ from handlers.domain.errors import Fault, InvalidBody
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from handlers.domain.canonical_json import JsonValue
+    from handlers.domain.json_text import JsonValue
     from handlers.domain.operation import Document
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -8,9 +8,10 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handlers.domain.canonical_json import MAX_DEPTH, JsonValue, as_sent, canonical, compact, parse
+from handlers.domain.canonical_json import MAX_DEPTH, as_sent, canonical, parse
 from handlers.domain.errors import InvalidBody
 from handlers.domain.fingerprint import fingerprint
+from handlers.domain.json_text import JsonValue, compact
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SCALARS = st.one_of(

@@ -7,7 +7,7 @@ import pytest
 from handlers.domain.lead_score import score
 
 if TYPE_CHECKING:
-    from handlers.domain.canonical_json import JsonValue
+    from handlers.domain.json_text import JsonValue
 
 EVERYTHING: dict[str, JsonValue] = {
     "email": "ada@analytical.example",
