@@ -59,7 +59,7 @@ def test_a_key_of_another_account_or_region_is_refused(tmp_path: Path, place: st
     region, account = place.split(":")
     assert refused(lambda: load(path, "dev", place=HERE)) == [
         "6: encryption.kmsKeyArn: must be in the stage's account and region, 123456789012 in eu-west-1 "
-        f"(is {account} in {region})"
+        f"(is {account} in {region}); `stages` limits it to the stages that it belongs to"
     ]
 
 
