@@ -26,6 +26,7 @@ keys:
 #   - protocol: https
 #     endpoint: https://hooks.example.com/onceward
 #     filterPolicy: {{ type: [lead.created] }}
+#     stages: [prod]  # left out: on all of the tenant's stages
 subscriptions: []
 
 operations:
