@@ -49,6 +49,12 @@ class Tables:
         self._receipts, self._records = target.receipts_table, target.records_table
         self._plain = TypeDeserializer().deserialize
 
+    def touch(self) -> None:
+        """Make each kind of read once, of next to nothing: raises ClientError or BotoCoreError."""
+        for table in (self._receipts, self._records):
+            self._dynamodb.scan(TableName=table, Limit=1, ConsistentRead=True)
+            list(self._get(table, ["nobody#nothing"]))
+
     def receipts(self, pks: Iterable[str]) -> dict[str, stored.StoredReceipt]:
         """The receipts that are stored under these keys, by key."""
         return {item["pk"]: stored.receipt(item) for item in self._get(self._receipts, pks)}

@@ -26,7 +26,7 @@ _FRESH_SHARE, _RETRY_SHARE, _CROSS_SHARE, _REUSE_SHARE = 0.30, 0.15, 0.10, 0.05
 # How often a step of these scenarios comes back to the same key: the first is a race for the first write,
 # the later ones meet a stored answer.
 _RETRY_ROUNDS, _CROSS_ROUNDS, _REUSE_LATER = 3, 3, 6
-# Of fresh requests, one in this many carries no key, so that its body is its key.
+# Of fresh keys, one in this many is not sent, so that the body is the key; then there are duplicates, too.
 _KEYLESS_EVERY = 5
 # When a client hangs up: at once, while a request of some 30 ms (p50 of the local platform) is under way,
 # and about when the answer is on its way.
@@ -107,7 +107,7 @@ class _Makers:
             max(1, round(keys * share)) for share in (_FRESH_SHARE, _RETRY_SHARE, _CROSS_SHARE, _REUSE_SHARE)
         )
         steps = [
-            *(self._fresh(number) for number in range(fresh)),
+            *(step for number in range(fresh) for step in self._fresh(number)),
             *(step for _ in range(retry) for step in self._retry()),
             *(step for _ in range(cross) for step in self._cross_tenant()),
             *(step for _ in range(reuse) for step in self._reuse()),
@@ -130,9 +130,14 @@ class _Makers:
             steps.append(self._burst(Scenario.DUPLICATE, [self._dice.choice(pool)] * size))
         return steps
 
-    def _fresh(self, number: int) -> Step:
+    def _fresh(self, number: int) -> Iterator[Step]:
         keyless = number % _KEYLESS_EVERY == 0
-        return Step(0.0, Scenario.FRESH, (self.single(self._tenant(), keyless=keyless),))
+        request = self.single(self._tenant(), keyless=keyless)
+        if not keyless:
+            yield Step(0.0, Scenario.FRESH, (request,))
+            return
+        yield self._burst(Scenario.KEYLESS, [request] * self._settings.burst)
+        yield Step(0.0, Scenario.KEYLESS, (request,))
 
     def _retry(self) -> Iterator[Step]:
         base = self.single(self._tenant())

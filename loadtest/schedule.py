@@ -14,7 +14,8 @@ class Scenario(Enum):
     """What a step of the storm imitates."""
 
     WARM_UP = "warm-up"  # before the clock starts: the storm is not about cold starts
-    FRESH = "fresh"  # ordinary traffic: a key that is used once, or no key at all
+    FRESH = "fresh"  # ordinary traffic: a key that is used once
+    KEYLESS = "keyless"  # no key, so that the body is its key: many clients at once, and a late single one
     DUPLICATE = "duplicate"  # many clients, one key, at the same moment; and late single duplicates
     RETRY = "retry"  # the client drops the connection after sending, then retries with the same key
     CROSS_TENANT = "cross-tenant"  # the same key, and the same body, under every tenant at once

@@ -83,6 +83,8 @@ class Target:
         }
         if self.endpoint_url:
             options["endpoint_url"] = self.endpoint_url
+            # The local AWS is on loopback: no proxy of the environment may come between.
+            options["config"] = options["config"].merge(Config(proxies={}))
         if self.credentials:
             options["aws_access_key_id"], options["aws_secret_access_key"] = self.credentials
         return options

@@ -113,6 +113,13 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
     if verdict.total > _MOST_SHOWN:
         typer.echo(f"  ... and {verdict.total - _MOST_SHOWN:,} more: {directory.verdict}")
     typer.echo(f"\n{'PASSED' if verdict.passed else 'FAILED'}. Report: {directory.report}")
+    if not verdict.passed:
+        typer.echo(again(directory))
+
+
+def again(directory: RunDirectory) -> str:
+    """How to judge a run once more, while its stage is there."""
+    return f"Everything of the run is in {directory.path}; to judge it again: onceward verify --history {directory.path}"
 
 
 def _latency(measures: Measures) -> str:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +10,15 @@ import typer
 
 from loadtest.run import RunSettings
 from ops import storms
-from ops.commands.storm import AsJson, Keys, Patience, Requests, Seed, choose_tenants, new_run_id, new_seed
+from ops.commands.storm import AsJson, Keys, Patience, Requests, Seed, check_plan, new_run_id, new_seed
 from ops.commands.storm import storm as send_and_judge
 from ops.local.display import summary_lines
 from ops.local.errors import LocalPlatformError
+from ops.local.files import exclusive, private_directory
 from ops.local.platform import STAGE, LocalPlatform, Say
-from ops.stages import HOME, reach
+from ops.stages import HOME, ROOT, reach
+from tenants.errors import TenantFileError
+from tenants.loader import load
 
 _HOME = HOME / "demo"
 
@@ -42,24 +45,48 @@ def command(
     at the end (unless --keep is given): what `make up` started is not touched.
     """
     began = time.monotonic()
-    with _platform(home, keep=keep, quiet=as_json):
-        target = reach(STAGE, home)
-        settings = RunSettings(
-            run_id=new_run_id(),
-            stage=STAGE,
-            seed=new_seed() if seed is None else seed,
-            requests=requests,
-            keys=keys,
-            tenants=choose_tenants(target, ()),
-            rate=storms.RATE,
-            burst=storms.BURST,
-            users=storms.USERS,
-        )
+    settings = RunSettings(
+        run_id=new_run_id(),
+        stage=STAGE,
+        seed=new_seed() if seed is None else seed,
+        requests=requests,
+        keys=keys,
+        tenants=_synthetic_tenants(),
+        rate=storms.RATE,
+        burst=storms.BURST,
+        users=storms.USERS,
+    )
+    check_plan(settings)
+    with _alone(home), _platform(home, keep=keep, quiet=as_json):
         try:
-            send_and_judge(target, settings, home, None, settle_seconds, as_json=as_json)
+            send_and_judge(reach(STAGE, home), settings, home, None, settle_seconds, as_json=as_json)
         finally:
             if not as_json:
                 typer.echo(f"The demo took {time.monotonic() - began:.0f} s.")
+
+
+def _synthetic_tenants() -> tuple[str, ...]:
+    """Those that the platform will have, known before it is up."""
+    try:
+        tenants = load(ROOT / "tenants", STAGE).tenants
+    except TenantFileError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+    return tuple(one.id for one in tenants if one.synthetic)
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Hold the demo's home for all of it: a second demo would take the platform from under the first."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(exclusive(private_directory(home) / "demo.lock"))
+        except LocalPlatformError as error:
+            typer.echo(
+                f"A demo is running in {home}: wait for it, or give this one another --home.", err=True
+            )
+            raise typer.Exit(1) from error
+        yield
 
 
 @contextmanager

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from botocore.exceptions import BotoCoreError, ClientError
 
+from loadtest import preflight
 from loadtest.plan import plan
 from loadtest.run import RunDirectory, RunSettings
 from loadtest.storm import StormError
 from loadtest.target import Target, TargetError, choose
 from ops import storms
-from ops.stages import HOME, HomeOption, StageOption, reach, telling
+from ops.stages import HOME, HomeOption, StageOption, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,21 +101,41 @@ def storm(
     *,
     as_json: bool,
 ) -> None:
-    """Send, judge and tell. Exit code 1 on violations or a broken run, 2 for settings that make no storm."""
-    try:
-        plan(settings)
-        directory = RunDirectory.create(run_dir or home / "runs" / settings.run_id, settings)
-    except (ValueError, FileExistsError) as error:
-        raise typer.BadParameter(str(error)) from error
+    """Send, judge and tell.
+
+    Exit code 1 on violations, a broken run, or one that was sent and could not be judged; 2 when nothing was
+    sent: settings that make no storm, or a stage that is not in order.
+    """
+    directory = prepared(target, settings, run_dir or home / "runs" / settings.run_id)
     if not as_json:
         typer.echo(
             f"Storm {settings.run_id}: {settings.requests:,} requests, {settings.keys:,} keys, "
             f"tenants {', '.join(settings.tenants)}; seed {settings.seed}"
         )
-    with storm_errors_told(), telling():
+    with storm_errors_told(directory):
         storms.send(directory, settings, home, quiet=as_json)
         judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
     storms.tell(directory, judged, as_json=as_json)
+
+
+def prepared(target: Target, settings: RunSettings, path: Path) -> RunDirectory:
+    """The run's directory, once all that a storm needs is there; else the command ends with exit code 2."""
+    try:
+        check_plan(settings)
+        preflight.check(target, choose(target, settings.tenants), settings.key_prefix, path / "events.jsonl")
+        return RunDirectory.create(path, settings)
+    except TargetError as error:
+        raise typer.BadParameter(str(error), param_hint="--stage") from error
+    except FileExistsError as error:
+        raise typer.BadParameter(str(error), param_hint="--run-dir") from error
+
+
+def check_plan(settings: RunSettings) -> None:
+    """Settings that make no storm end the command with exit code 2."""
+    try:
+        plan(settings)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def new_run_id() -> str:
@@ -135,10 +157,14 @@ def choose_tenants(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def storm_errors_told() -> Iterator[None]:
-    """A storm that did not run to its end is no verdict: its reason alone, and exit code 1."""
+def storm_errors_told(directory: RunDirectory) -> Iterator[None]:
+    """A storm that was not sent to its end, or not judged, is no verdict: its reason, and exit code 1."""
     try:
         yield
     except StormError as error:
-        typer.echo(str(error), err=True)
+        typer.echo(f"The storm did not run to its end: {error}", err=True)
+        raise typer.Exit(1) from error
+    except (TargetError, ValueError, BotoCoreError, ClientError) as error:
+        typer.echo(f"The storm was sent, and could not be judged: {error}", err=True)
+        typer.echo(storms.again(directory), err=True)
         raise typer.Exit(1) from error

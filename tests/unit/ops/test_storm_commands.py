@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typer
+from botocore.exceptions import EndpointConnectionError
 from typer.testing import CliRunner
 
+from loadtest import preflight
 from loadtest.measures import measure
 from loadtest.run import RunDirectory
+from loadtest.target import TargetError
 from ops import storms
 from ops.cli import app
 from ops.commands import demo
 from ops.local.errors import LocalPlatformError
+from ops.local.files import exclusive
 from ops.local.summary import UpdateSummary
+from tests.unit.storm.fake_platform import serve
 from tests.unit.storm.stories import Story, good
 from tests.unit.storm.test_plan import SMALL
 
@@ -60,6 +65,7 @@ def test_a_failed_run_names_violation_tenant_and_key_and_exits_1(
     assert code == 1
     assert "VIOLATION lost-record: tenant acme, key k1: no record record-1" in out
     assert "FAILED." in out
+    assert f"onceward verify --history {tmp_path / 'run'}" in out
 
 
 def test_of_many_violations_ten_are_printed_and_the_rest_is_counted(
@@ -120,6 +126,63 @@ def test_a_storm_without_a_platform_says_how_to_start_one(tmp_path: Path) -> Non
     assert "onceward local up" in " ".join(done.output.split())
 
 
+def test_a_platform_that_is_not_running_any_more_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+    with serve() as platform:
+        platform.write_outputs(tmp_path)
+    done = CliRunner().invoke(app, ["storm", "--home", str(tmp_path)])
+    assert done.exit_code == 2
+    said = " ".join(done.output.replace("│", " ").split())
+    assert "stage local is not up" in said
+    assert "onceward local up" in said
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_key_that_is_not_in_force_any_more_is_said_with_its_tenant(tmp_path: Path) -> None:
+    with serve("forbidden") as platform:
+        platform.write_outputs(tmp_path)
+        done = CliRunner().invoke(app, ["storm", "--home", str(tmp_path)])
+    assert done.exit_code == 2
+    assert "tenant storm-a" in " ".join(done.output.replace("│", " ").split())
+    assert not (tmp_path / "runs").exists()
+
+
+def test_tables_that_cannot_be_read_are_said_before_anything_is_sent(tmp_path: Path) -> None:
+    with serve() as platform:
+        platform.write_outputs(tmp_path)
+        outputs = json.loads((tmp_path / "local.json").read_text())
+        aws = {"endpointUrl": "http://127.0.0.1:1", "accessKeyId": "a", "secretAccessKey": "s"}
+        (tmp_path / "local.json").write_text(json.dumps({**outputs, **aws}))
+        done = CliRunner().invoke(app, ["storm", "--home", str(tmp_path)])
+        assert platform.receipts == {}
+    assert done.exit_code == 2
+    assert "could not be judged" in " ".join(done.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EndpointConnectionError(endpoint_url="http://127.0.0.1:1"),
+        TargetError("tenant storm-a is gone"),
+        ValueError("history-0.jsonl:2: not an attempt"),
+    ],
+)
+def test_a_storm_that_was_sent_and_not_judged_exits_1_and_says_how_to_judge_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def judge(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(preflight, "check", lambda *_: None)
+    monkeypatch.setattr(storms, "send", lambda *_, **__: None)
+    monkeypatch.setattr(storms, "judge", judge)
+    with serve() as platform:
+        platform.write_outputs(tmp_path)
+        done = CliRunner().invoke(app, ["storm", "--home", str(tmp_path), "--run-dir", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert str(error) in done.output
+    assert f"onceward verify --history {tmp_path / 'run'}" in done.output
+
+
 @dataclass
 class FakePlatform:
     """In the place of the local platform: remembers what it was asked to do, and fails if told to."""
@@ -159,6 +222,29 @@ def test_the_demo_brings_down_what_it_started_even_if_the_storm_fails(
     result = CliRunner().invoke(app, ["demo", "--home", str(tmp_path), *arguments])
     assert result.exit_code == 2
     assert (platform.done, platform.owned) == (done, owned)
+
+
+def test_a_second_demo_is_refused_and_leaves_the_first_its_platform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platform = FakePlatform()
+    monkeypatch.setattr(demo, "LocalPlatform", platform)
+    with exclusive(tmp_path / "demo.lock"):
+        result = CliRunner().invoke(app, ["demo", "--home", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "A demo is running in" in result.output
+    assert platform.done == []
+
+
+def test_a_demo_that_makes_no_storm_is_refused_before_its_platform_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platform = FakePlatform()
+    monkeypatch.setattr(demo, "LocalPlatform", platform)
+    result = CliRunner().invoke(app, ["demo", "--home", str(tmp_path), "--requests", "10"])
+    assert result.exit_code == 2
+    assert "is too few" in " ".join(result.output.replace("│", " ").split())
+    assert platform.done == []
 
 
 def test_a_demo_whose_platform_does_not_come_up_says_why_and_exits_1(

@@ -48,6 +48,7 @@ class FakePlatform:
     receipts: dict[str, dict[str, Any]] = field(default_factory=dict)
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     events: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    reads: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def outputs(self) -> dict[str, Any]:
@@ -81,6 +82,13 @@ class FakePlatform:
             return self._first(tenant, pk, body, correlation_id)
 
     def read(self, tenant: str, record_id: str) -> Answered:
+        if self.fault == "forbidden":
+            return 403, {"Content-Type": "application/problem+json"}, b'{"title":"forbidden"}'
+        with self.lock:
+            self.reads += 1
+            # Of each three, two fail.
+            if self.fault == "reads-fail" and self.reads % 3:
+                return 503, {"Retry-After": "1"}, b"{}"
         record = self.records.get(f"{tenant}#{record_id}")
         if record is None:
             return 404, {"Content-Type": "application/problem+json"}, b'{"title":"not found"}'

@@ -111,10 +111,21 @@ def test_a_reuse_races_two_bodies_for_one_key_and_comes_back_with_a_third() -> N
     assert set(map(frozenset, variants.values())) == {frozenset({0, 1, 2})}
 
 
-def test_fresh_traffic_uses_each_key_once_and_sometimes_none() -> None:
+def test_fresh_traffic_uses_each_key_once() -> None:
     requests = [one for step in _steps(Scenario.FRESH) for one in step.requests]
     assert len({one.subject for one in requests}) == len(requests)
-    assert 0 < sum(one.key is None for one in requests) < len(requests)
+    assert all(one.key for one in requests)
+
+
+def test_a_request_without_a_key_has_duplicates_at_once_and_a_late_one() -> None:
+    steps = _steps(Scenario.KEYLESS)
+    assert all(one.key is None for step in steps for one in step.requests)
+    sizes: defaultdict[int, list[int]] = defaultdict(list)
+    for step in steps:
+        assert step.together is (len(step.requests) > 1)
+        sizes[step.requests[0].subject].append(len(step.requests))
+    assert sizes
+    assert all(sorted(sent) == [1, SETTINGS.burst] for sent in sizes.values())
 
 
 def test_starts_are_in_order_and_their_mean_rate_is_the_one_asked_for() -> None:
