@@ -102,7 +102,11 @@ def _api_key(event: Mapping[str, Any]) -> str:
         name: [value] for name, value in (event.get("headers") or {}).items()
     }
     values = {
-        value for name, sent in headers.items() if name.lower() == _KEY_HEADER for value in sent if value
+        value
+        for name, sent in headers.items()
+        if name.lower() == _KEY_HEADER
+        for value in sent or ()
+        if value
     }
     if len(values) != 1:
         raise UnauthorizedError

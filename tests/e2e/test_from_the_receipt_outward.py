@@ -27,6 +27,9 @@ pytestmark = pytest.mark.platform
 
 DISPATCH = "onceward-local_dispatch"
 LEADS = 12  # more than one batch of the poller, few enough to be quick
+# Where `dispatch` is killed: the record is written in both, the event is out in the second.
+BEFORE_THE_EVENT = ("handlers/adapters/topics.py", b'        with translated("topics"):\n')
+AFTER_THE_EVENT = ("handlers/dispatch.py", b"    return delivery\n")
 
 
 def post_leads(alpha: Api, count: int = LEADS) -> set[str]:
@@ -110,19 +113,57 @@ def code_of_dispatch(platform: RunningPlatform) -> bytes:
         return content
 
 
-def dying_before_the_event(code: bytes) -> bytes:
-    """`code`, changed so that its process ends after the record and before the event."""
+def dying(code: bytes, where: tuple[str, bytes]) -> bytes:
+    """`code`, changed so that its process ends before it comes to a line of a file."""
     bundle, broken = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
+    file, line = where
+    indent = line[: len(line) - len(line.lstrip())]
     with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without the bundle's compiled modules: Python takes those without a look at the source.
         for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
             content = bundle.read(name)
-            if name == "handlers/adapters/topics.py":
-                before = b'        with translated("topics"):\n'
-                assert before in content
-                content = content.replace(before, b'        __import__("os")._exit(1)\n' + before)
+            if name == file:
+                assert content.count(line) == 1, f"{file} has changed: let it die elsewhere"
+                content = content.replace(line, indent + b'__import__("os")._exit(1)\n' + line)
             archive.writestr(name, content)
     return broken.getvalue()
+
+
+@contextmanager
+def killed(platform: RunningPlatform, where: tuple[str, bytes]) -> Iterator[None]:
+    """`dispatch` dies at that line; afterwards `onceward rollback` brings the good version back."""
+    rollback = typer.Typer()
+    rollback_command.register(rollback)
+    client = platform.client("lambda")
+    good = client.get_alias(FunctionName=DISPATCH, Name="live")["FunctionVersion"]
+    code = code_of_dispatch(platform)
+    client.update_function_code(FunctionName=DISPATCH, ZipFile=dying(code, where))
+    bad = client.publish_version(FunctionName=DISPATCH)["Version"]
+    client.update_alias(FunctionName=DISPATCH, Name="live", FunctionVersion=bad)
+    try:
+        yield
+    finally:
+        told = run(rollback, "dispatch", "--stage", "local", "--home", str(platform.home), "--to", good)
+        client.update_function_code(FunctionName=DISPATCH, ZipFile=code)
+    assert told == f"{DISPATCH}: live {bad} -> {good}\n"
+
+
+def heard_again(platform: RunningPlatform, leads: set[str]) -> tuple[str, set[str]]:
+    """Wait until two events of one of `leads` were published; that lead, and the ids of its events."""
+    sqs, url = platform.client("sqs"), platform.outputs.tenants["alpha"].audit_queue_url
+    heard: dict[str, list[str]] = {}
+
+    def twice() -> tuple[str, set[str]] | None:
+        batch = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", [])
+        for message in batch:
+            event = json.loads(message["Body"])
+            if event["subject"] in leads:
+                heard.setdefault(event["subject"], []).append(event["id"])
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return next(((lead, set(events)) for lead, events in heard.items() if len(events) > 1), None)
+
+    lead, events = eventually(twice, seconds=60)
+    return lead, events
 
 
 def errors_logged(platform: RunningPlatform, text: str) -> int:
@@ -151,27 +192,27 @@ def test_what_is_accepted_while_dispatch_is_stopped_comes_out_when_it_runs(
 def test_dispatch_killed_between_record_and_event_loses_nothing_and_doubles_nothing(
     platform: RunningPlatform, alpha: Api
 ) -> None:
-    rollback = typer.Typer()
-    rollback_command.register(rollback)
-    client = platform.client("lambda")
-    good = client.get_alias(FunctionName=DISPATCH, Name="live")["FunctionVersion"]
-    code = code_of_dispatch(platform)
-    client.update_function_code(FunctionName=DISPATCH, ZipFile=dying_before_the_event(code))
-    bad = client.publish_version(FunctionName=DISPATCH)["Version"]
-    client.update_alias(FunctionName=DISPATCH, Name="live", FunctionVersion=bad)
-    try:
+    with killed(platform, BEFORE_THE_EVENT):
         leads = post_leads(alpha)
         # The first record of the batch is written, and then the process is gone, again and again.
         written = eventually(lambda: records_of(platform, leads))
         eventually(lambda: stream_mapping(platform)["LastProcessingResult"] == "FAILED")
         assert len(records_of(platform, leads)) < LEADS
-    finally:
-        told = run(rollback, "dispatch", "--stage", "local", "--home", str(platform.home), "--to", good)
-        client.update_function_code(FunctionName=DISPATCH, ZipFile=code)
-    assert told == f"{DISPATCH}: live {bad} -> {good}\n"
 
     assert_everything_came_out(platform, leads)
     assert written.items() <= records_of(platform, leads).items()
+
+
+def test_dispatch_killed_after_the_event_publishes_it_again_with_the_same_id(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    with killed(platform, AFTER_THE_EVENT):
+        leads = post_leads(alpha)
+        lead, events = heard_again(platform, leads)
+        assert len(records_of(platform, leads)) < LEADS
+
+    assert events == {accepted_events(platform, leads)[lead]}
+    assert_everything_came_out(platform, leads)
 
 
 def test_a_records_table_that_refuses_everybody_holds_the_stream_and_loses_nothing(
@@ -228,3 +269,32 @@ def test_receipts_whose_records_are_lost_come_back_with_dispatch_replay(
 
     assert_everything_came_out(platform, leads)
     assert json.loads(run(dispatch_command.app, *replay))["queued"] == 0
+
+
+def test_what_the_stream_gave_up_comes_back_from_the_failure_bucket(
+    platform: RunningPlatform, alpha: Api
+) -> None:
+    leads = post_leads(alpha, 3)
+    assert_everything_came_out(platform, leads)
+    dynamodb, s3 = platform.client("dynamodb"), platform.client("s3")
+    for lead in leads:
+        dynamodb.delete_item(TableName=platform.outputs.tables["records"], Key={"pk": {"S": f"alpha#{lead}"}})
+    # As Lambda would have written it; the local one gives nothing up (docs/not-proved-locally.md).
+    receipts = [
+        item
+        for item in dynamodb.scan(TableName=platform.outputs.tables["receipts"])["Items"]
+        if item.get("outbox", {}).get("M", {}).get("recordId", {}).get("S") in leads
+    ]
+    assert len(receipts) == 3
+    changes = [{"eventName": "INSERT", "dynamodb": {"NewImage": receipt}} for receipt in receipts]
+    [bucket] = [one["Name"] for one in s3.list_buckets()["Buckets"] if "-failures-" in one["Name"]]
+    name = f"aws/lambda/mapping/shard/{fresh_key('batch')}"
+    s3.put_object(Bucket=bucket, Key=name, Body=json.dumps({"payload": {"Records": changes}}).encode())
+
+    replay = ("replay", "--from-failures", "--home", str(platform.home), "--json")
+    assert json.loads(run(dispatch_command.app, *replay, "--dry-run"))["tenants"] == {"alpha": 3}
+    told = json.loads(run(dispatch_command.app, *replay, "--delete"))
+
+    assert (told["queued"], told["deleted"]) == (3, 1)
+    assert_everything_came_out(platform, leads)
+    assert json.loads(run(dispatch_command.app, *replay))["objects"] == 0

@@ -138,7 +138,14 @@ def test_the_headers_case_does_not_matter(desk: Desk, header: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [request_event(None), request_event(""), request_event(KEY, more=("another",))]
+    "event",
+    [
+        request_event(None),
+        request_event(""),
+        request_event(KEY, more=("another",)),
+        request_event() | {"multiValueHeaders": None, "headers": None},
+        request_event() | {"multiValueHeaders": {"x-api-key": None}},
+    ],
 )
 def test_no_key_or_several_is_a_401_that_nobody_caches_or_counts(
     desk: Desk, event: dict[str, Any], capsys: pytest.CaptureFixture[str]
