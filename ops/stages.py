@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from handlers.domain.errors import OncewardError
 from loadtest.target import Target, TargetError, load
-from tenants.models import STAGE
+from tenants.text import STAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

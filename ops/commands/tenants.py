@@ -14,7 +14,8 @@ from ops.output import flat, print_columns, print_json, shown
 from tenants import schema as schemas
 from tenants.errors import TenantFileError
 from tenants.loader import TenantSet, check_text, load, load_all
-from tenants.models import STAGE, TENANT_ID
+from tenants.models import TENANT_ID
+from tenants.text import STAGE
 from tenants.registry import body_limit
 from tenants.scope import stages_in
 from tenants.template import NewTenant, render
