@@ -16,6 +16,7 @@ from loadtest import history, report, storm
 from loadtest.measures import measure
 from loadtest.verify import verify
 from ops.output import print_json
+from ops.stages import HOME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +66,7 @@ def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, q
     return Judged(verdict, measures)
 
 
-def tell(directory: RunDirectory, judged: Judged, *, as_json: bool) -> None:
+def tell(directory: RunDirectory, judged: Judged, home: Path | None = None, *, as_json: bool) -> None:
     """Print the verdict and end the command with exit code 1 when a promise was broken."""
     verdict, measures = judged.verdict, judged.measures
     if as_json:
@@ -82,12 +83,12 @@ def tell(directory: RunDirectory, judged: Judged, *, as_json: bool) -> None:
             }
         )
     else:
-        _print_verdict(directory, verdict, measures)
+        _print_verdict(directory, verdict, measures, home)
     if not verdict.passed:
         raise typer.Exit(1)
 
 
-def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures) -> None:
+def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures, home: Path | None) -> None:
     counts = verdict.counts
     rows = [
         ("requests", counts.requests, f"in {measures.seconds:.0f} s, {_latency(measures)}"),
@@ -114,12 +115,16 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
         typer.echo(f"  ... and {verdict.total - _MOST_SHOWN:,} more: {directory.verdict}")
     typer.echo(f"\n{'PASSED' if verdict.passed else 'FAILED'}. Report: {directory.report}")
     if not verdict.passed:
-        typer.echo(again(directory))
+        typer.echo(again(directory, home))
 
 
-def again(directory: RunDirectory) -> str:
-    """How to judge a run once more, while its stage is there."""
-    return f"Everything of the run is in {directory.path}; to judge it again: onceward verify --history {directory.path}"
+def again(directory: RunDirectory, home: Path | None) -> str:
+    """How to judge a run once more, while its stage is up. `home`: the local platform's; None: the usual."""
+    where = "" if home in {None, HOME} else f" --home {home}"
+    return (
+        f"Everything of the run is in {directory.path}. While its stage is up, this judges it again:\n"
+        f"onceward verify --history {directory.path}{where}"
+    )
 
 
 def _latency(measures: Measures) -> str:

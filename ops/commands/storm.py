@@ -112,10 +112,10 @@ def storm(
             f"Storm {settings.run_id}: {settings.requests:,} requests, {settings.keys:,} keys, "
             f"tenants {', '.join(settings.tenants)}; seed {settings.seed}"
         )
-    with storm_errors_told(directory):
+    with storm_errors_told(directory, home):
         storms.send(directory, settings, home, quiet=as_json)
         judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
-    storms.tell(directory, judged, as_json=as_json)
+    storms.tell(directory, judged, home, as_json=as_json)
 
 
 def prepared(target: Target, settings: RunSettings, path: Path) -> RunDirectory:
@@ -157,7 +157,7 @@ def choose_tenants(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def storm_errors_told(directory: RunDirectory) -> Iterator[None]:
+def storm_errors_told(directory: RunDirectory, home: Path) -> Iterator[None]:
     """A storm that was not sent to its end, or not judged, is no verdict: its reason, and exit code 1."""
     try:
         yield
@@ -166,5 +166,5 @@ def storm_errors_told(directory: RunDirectory) -> Iterator[None]:
         raise typer.Exit(1) from error
     except (TargetError, ValueError, BotoCoreError, ClientError) as error:
         typer.echo(f"The storm was sent, and could not be judged: {error}", err=True)
-        typer.echo(storms.again(directory), err=True)
+        typer.echo(storms.again(directory, home), err=True)
         raise typer.Exit(1) from error

@@ -38,4 +38,4 @@ def command(
             judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
     except (ValueError, TargetError) as error:
         raise typer.BadParameter(str(error), param_hint="--history") from error
-    storms.tell(directory, judged, as_json=as_json)
+    storms.tell(directory, judged, home, as_json=as_json)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ops.local.errors import LocalPlatformError
 from ops.local.files import private_directory, read_json, write_private
-from ops.local.process import ProcessId, clean_environment, start, stop
+from ops.local.process import POLL_SECONDS, ProcessId, clean_environment, start, stop
 
 LOOPBACK = "127.0.0.1"
 """The only address that anything here listens on."""
@@ -23,9 +23,6 @@ HEALTHY_SECONDS = 30.0
 
 FREED_SECONDS = 2.0
 """How long a port may be held after its process was seen to be gone; milliseconds on an idle machine."""
-
-POLL_SECONDS = 0.05
-"""Between two looks at something that is awaited."""
 
 HEALTH_PATH = "/_ministack/health"
 

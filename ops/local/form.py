@@ -5,11 +5,11 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ops.local.emulator import LOOPBACK, POLL_SECONDS, port_taken
+from ops.local.emulator import LOOPBACK, port_taken
 from ops.local.errors import LocalPlatformError
 from ops.local.files import private_directory, read_json, write_private
 from ops.local.outputs import LocalOutputs
-from ops.local.process import ProcessId, clean_environment, start, stop
+from ops.local.process import POLL_SECONDS, ProcessId, clean_environment, start, stop
 
 READY_SECONDS = 10.0
 """How long the page's server may take to listen; it takes a tenth of a second."""
