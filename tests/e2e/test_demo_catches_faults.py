@@ -22,7 +22,7 @@ pytestmark = pytest.mark.platform
 _ROOT = Path(__file__).resolve().parents[2]
 # All that `onceward demo` reads of the repository.
 _DIRECTORIES = ("bundle", "handlers", "infra", "loadtest", "ops", "tenants", "web")
-_FILES = ("Pulumi.yaml", "Pulumi.local.yaml", "pyproject.toml")
+_FILES = ("Pulumi.yaml", "Pulumi.local.yaml", "Pulumi.dev.yaml", "Pulumi.prod.yaml", "pyproject.toml")
 _DEMO = [sys.executable, "-c", "from ops.cli import main; main()", "demo", "--json"]
 _SMALL = ["--requests", "300", "--keys", "20", "--seed", "3", "--settle-seconds", "8"]
 # Four bundles to zip, 200 resources to make, a storm of seconds: a minute on 2 idle cores.

@@ -58,6 +58,11 @@ class Stage:
         }
         self.dynamodb.put_item(TableName="receipts", Item=item)
 
+    def unfinished(self, pk: str) -> None:
+        """A receipt whose request is not answered, and that names neither record nor event."""
+        item = {"pk": {"S": pk}, "tenantId": {"S": pk.partition("#")[0]}, "status": {"S": "IN_PROGRESS"}}
+        self.dynamodb.put_item(TableName="receipts", Item=item)
+
     def record(self, tenant: str, number: int, mark: str = MARK) -> None:
         item = {
             "pk": {"S": f"{tenant}#record-{number}"},

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from moto import mock_aws
 
-from loadtest import settle
+from loadtest import reads, settle
+from loadtest.answers import derived_key
 from loadtest.collect import Tables, read_events
+from loadtest.history import HistoryWriter
+from loadtest.run import RunDirectory
+from loadtest.verdict import Kind
+from loadtest.verify import verify
 from tests.integration.storm_stage import MARK, Stage
+from tests.unit.storm.stories import Story, lead_hash
+from tests.unit.storm.test_plan import SMALL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+
+BARE = derived_key(lead_hash("one"))
 
 
 @pytest.fixture
@@ -107,3 +118,37 @@ def test_it_gives_up_when_nothing_more_happens(stage: Stage, tmp_path: Path, mis
     settled = _settle(stage, tmp_path / "e", patience=1.0)
     assert (settled.done, settled.expected) == (0, 1)
     assert settled.seconds >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "key", "kind"),
+    [
+        (lambda stage: stage.receipt(f"a1#{MARK}1", 0), f"{MARK}1", Kind.SHARED_ID),
+        (lambda stage: stage.unfinished(f"a1#{MARK}1"), f"{MARK}1", Kind.UNFINISHED_RECEIPT),
+        (lambda stage: stage.unfinished(f"a1#{BARE}"), BARE, Kind.UNFINISHED_RECEIPT),
+    ],
+    ids=["a shared record", "a receipt without an outbox", "one of a request without a key"],
+)
+def test_what_settling_stumbles_over_reaches_the_verdict_of_a_run(
+    stage: Stage,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[Stage], None],
+    key: str,
+    kind: Kind,
+) -> None:
+    monkeypatch.setattr(reads, "_FIRST_PAUSE_SECONDS", 0.0)  # nobody listens, and that is not the question
+    stage.receipt(f"a1#{MARK}0", 0)
+    stage.record("a1", 0)
+    stage.publish("a1", 0)
+    spoil(stage)
+    directory = RunDirectory.create(tmp_path / "run", replace(SMALL, stage="dev", tenants=("a1", "b1")))
+    writer = HistoryWriter(directory.history(0))
+    story = Story()
+    for sent in (f"{MARK}0", f"{MARK}1", None):
+        story.unseen("a1", sent, "one")
+        writer.append(story.attempts[-1])
+    writer.close()
+    verdict = verify(directory, stage.target, 1.0, lambda *_: None)
+    assert {one.key for one in verdict.violations if one.kind is kind} == {key}
+    assert directory.verdict.exists()
