@@ -15,10 +15,10 @@ from tenants import schema as schemas
 from tenants.errors import TenantFileError
 from tenants.loader import TenantSet, check_text, load, load_all
 from tenants.models import TENANT_ID
-from tenants.text import STAGE
 from tenants.registry import body_limit
 from tenants.scope import stages_in
 from tenants.template import NewTenant, render
+from tenants.text import STAGE
 
 if TYPE_CHECKING:
     from tenants.models import Tenant, Tier
