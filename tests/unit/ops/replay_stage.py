@@ -1,4 +1,4 @@
-"""`onceward dispatch replay` on moto: a local stage with tables, retry queue, failure bucket and `dispatch`."""
+"""`onceward dispatch replay` on moto: a local stage with its tables, retry queue, bucket and `dispatch`."""
 
 from __future__ import annotations
 
