@@ -23,6 +23,8 @@ pytestmark = pytest.mark.platform
 
 CALLERS = 64
 ROUNDS = 50
+# How many rounds may be repeated because a caller met an outage; more would say that something is wrong.
+_ROUNDS_WITH_OUTAGES = 10
 
 
 def storm(
@@ -44,14 +46,14 @@ def test_64_callers_at_once_make_one_lead_fifty_times(platform: RunningPlatform,
     mark = fresh_key("mark")
     with ThreadPoolExecutor(CALLERS) as pool:
         warm_up(alpha, pool)
-        for number in range(ROUNDS):
-            key = fresh_key(f"barrier-{number}")
+        counted = 0
+        while counted < ROUNDS:
+            key = fresh_key(f"barrier-{counted}")
             answers = storm(alpha, pool, key, mark)
-            assert Counter(answer.status_code for answer in answers) == {201: CALLERS}
-            replays = [answer for answer in answers if answer.headers.get("Idempotent-Replayed") == "true"]
-            assert len(replays) == CALLERS - 1, f"round {number}"
-            assert len({(answer.content, answer.headers["Location"]) for answer in answers}) == 1
-            made[key] = answers[0].json()["id"]
+            outages = [answer for answer in answers if answer.status_code == 503]
+            assert len(made) < ROUNDS + _ROUNDS_WITH_OUTAGES
+            made[key] = the_one_lead(answers, alpha, key, mark)
+            counted += not outages
     # Everything that carries the mark, whatever its id: what nobody was told of would show here.
     receipts = marked(platform, "receipts", "outbox.document", mark)
     assert sorted((item["pk"]["S"], item["outbox"]["M"]["recordId"]["S"]) for item in receipts) == sorted(
@@ -62,7 +64,32 @@ def test_64_callers_at_once_make_one_lead_fifty_times(platform: RunningPlatform,
     records = marked(platform, "records", "document", mark)
     assert sorted(item["pk"]["S"] for item in records) == sorted(f"alpha#{lead}" for lead in made.values())
     assert {(item["recordId"]["S"], item["eventId"]["S"]) for item in records} == events
-    assert len({event for _, event in events}) == len(events) == ROUNDS
+    assert len({event for _, event in events}) == len(events) == len(made)
+
+
+def the_one_lead(answers: list[httpx.Response], alpha: Api, key: str, mark: str) -> str:
+    """Check one round, and return the id of its lead.
+
+    64 processes on two cores may outlast a call's time limit now and then: such a caller gets 503, which says
+    to send again. What it gets then is held to the same rule; the round is not one of the fifty.
+    """
+    outages = [answer for answer in answers if answer.status_code == 503]
+    assert Counter(answer.status_code for answer in answers) - Counter({503: len(outages)}) == {
+        201: CALLERS - len(outages)
+    }
+    created = [answer for answer in answers if answer.status_code == 201]
+    replays = [answer for answer in created if answer.headers.get("Idempotent-Replayed") == "true"]
+    # Without an outage exactly one is new; with one, the new answer may be among those that were lost.
+    assert len(created) - len(replays) in ({0, 1} if outages else {1})
+    created += [
+        eventually(
+            lambda: (again := alpha.post(LEAD | {"mark": mark}, idempotency_key=key)).is_success and again
+        )
+        for _ in outages
+    ]
+    assert len({(answer.content, answer.headers["Location"]) for answer in created}) == 1
+    lead: str = created[0].json()["id"]
+    return lead
 
 
 def _mark_of(event: dict[str, Any]) -> object:
