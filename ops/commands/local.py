@@ -43,7 +43,16 @@ def up(
     ] = FormSite.port,
     as_json: AsJson = False,
 ) -> None:
-    """Start the local AWS and bring the platform up on it; run again to apply what changed."""
+    """Start the local AWS and bring the platform up on it; run again to apply what changed.
+
+    Examples:
+
+    onceward local up
+
+    onceward local up --preview --tenants my-tenants
+
+    onceward local up --fresh --json
+    """
     say = (lambda _line: None) if as_json else typer.echo
     began = time.monotonic()
     platform = LocalPlatform(home, tenants, form=FormSite(port=form_port), say=say)
@@ -59,7 +68,10 @@ def up(
 
 @app.command()
 def down(home: Home = _HOME) -> None:
-    """Stop every process of the platform; its state is saved and comes back with the next `up`."""
+    """Stop every process of the platform; its state is saved and comes back with the next `up`.
+
+    Example: onceward local down
+    """
     with _errors_told():
         LocalPlatform(home, say=typer.echo).down()
     typer.echo("The local platform is down.")
@@ -67,7 +79,10 @@ def down(home: Home = _HOME) -> None:
 
 @app.command()
 def status(home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Say whether the platform runs and where; exit 1 if it does not."""
+    """Say whether the platform runs and where; exit 1 if it does not.
+
+    Example: onceward local status --json
+    """
     platform = LocalPlatform(home)
     with _errors_told():
         now = platform.status()
@@ -88,12 +103,15 @@ def env(
     key: Annotated[str, typer.Argument(help="The name of one of its keys.")] = "server",
     home: Home = _HOME,
 ) -> None:
-    """Print shell lines that set ONCEWARD_URL and ONCEWARD_KEY, for `eval`.
+    """Print shell lines that set ONCEWARD_URL and ONCEWARD_KEY, for `eval`; exit 1 if the platform is down.
 
     Example: eval "$(onceward local env acme)"
     """
+    platform = LocalPlatform(home)
     with _errors_told():
-        outputs = LocalPlatform(home).outputs()
+        outputs = platform.outputs()
+        if not platform.status().running:  # it was killed, or the machine went down
+            raise LocalPlatformError("The local AWS does not run; bring the platform up first (`make up`).")
     known = outputs.tenants.get(tenant)
     if known is None or key not in known.keys:
         there = ", ".join(f"{name}: {'/'.join(each.keys)}" for name, each in sorted(outputs.tenants.items()))

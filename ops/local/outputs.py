@@ -51,10 +51,10 @@ def write(path: Path, stack_outputs: Mapping[str, Any], endpoint: Endpoint) -> N
 
 
 def read(path: Path) -> LocalOutputs:
-    """Read the file. Raises LocalPlatformError if the platform was never brought up here."""
+    """Read the file. Raises LocalPlatformError if the platform is not up here."""
     document = read_json(path)
     if document is None:
-        raise LocalPlatformError(f"{path}: no such file; bring the platform up first (`make up`)")
+        raise LocalPlatformError(f"{path}: no such file: the platform is down; bring it up first (`make up`)")
     return LocalOutputs(
         api_url=document["apiUrl"],
         endpoint_url=document["endpointUrl"],

@@ -97,8 +97,10 @@ class LocalPlatform:
         before an error stays, and the next `up` goes on from it.
         """
         with exclusive(private_directory(self._home) / "lock"):
+            if fresh:
+                self._forget_all()
             state = State(self._home / "state.json")
-            self._forget_what_is_lost(state, fresh=fresh)
+            self._forget_what_is_lost(state)
             was_running = self._emulator.running()
             endpoint = self._emulator.start()
             if not was_running and drop_stream_mappings(state, Clients(endpoint, self._config.region)):
@@ -114,10 +116,14 @@ class LocalPlatform:
         return self._update(State(self._home / "state.json"), endpoint, dry_run=True)
 
     def down(self) -> None:
-        """Stop every process; the emulator saves its state first. Stopping what does not run is no error."""
+        """Stop every process; the emulator saves its state first. Stopping what does not run is no error.
+
+        The outputs file goes too: nobody shall take its addresses for those of something that runs.
+        """
         if not self._home.is_dir():
             return
         with exclusive(self._home / "lock"):
+            self.outputs_file.unlink(missing_ok=True)
             self._form.stop()
             if not self._emulator.stop():
                 self._emulator.forget_state()
@@ -138,12 +144,12 @@ class LocalPlatform:
         )
 
     def outputs(self) -> LocalOutputs:
-        """What the last `up` wrote. Raises LocalPlatformError if there was none."""
+        """What the last `up` wrote. Raises LocalPlatformError if there was none, or a `down` since."""
         return local_outputs.read(self.outputs_file)
 
     @property
     def outputs_file(self) -> Path:
-        """Where `up` writes them; mode 0600."""
+        """Where `up` writes them, until `down`; mode 0600."""
         return self._home / "local.json"
 
     def _read_config(self) -> stack_config.StackConfig:
@@ -152,18 +158,21 @@ class LocalPlatform:
             overrides["onceward:tenantsDirectory"] = str(self._tenants_directory.resolve())
         return stack_config.read(REPOSITORY, STAGE, overrides)
 
-    def _forget_what_is_lost(self, state: State, *, fresh: bool) -> None:
+    def _forget_all(self) -> None:
+        """Start from nothing, whatever state there is: it may be unreadable, or of another version."""
+        self._form.stop()
+        self._emulator.stop()
+        self._emulator.forget()
+        for file in (self.outputs_file, self._home / "state.json", self._home / "state.journal"):
+            file.unlink(missing_ok=True)
+
+    def _forget_what_is_lost(self, state: State) -> None:
         """Drop a record of resources that are not there: the emulator saves its state only when stopped."""
-        if fresh:
-            self._form.stop()
-            self._emulator.stop()
-            self._emulator.forget()
-            state.forget()
-            return
         if self._emulator.running():
             return
         saved, changed = self._emulator.saved_at(), state.changed_at()
         if changed is not None and (saved is None or saved < changed):
+            self.outputs_file.unlink(missing_ok=True)
             self._say("The local AWS was not stopped in good order: its state is lost, all is made anew.")
             self._emulator.forget_state()
             state.forget()

@@ -13,6 +13,7 @@ import boto3
 import psutil
 import pytest
 
+from ops.local.errors import LocalPlatformError
 from ops.local.platform import LocalPlatform
 from ops.local.state import State
 from tests.integration.local_site import site
@@ -34,6 +35,7 @@ def test_after_down_and_up_everything_is_as_it_was(site: Site) -> None:
     site.platform.down()
     assert site.processes() == []
     assert not site.platform.status().running
+    assert not (site.home / "local.json").exists()
     summary = site.up()
     # Only the stream's mapping, since the stream itself is gone, and the alarm that names it.
     assert [urn.split("::")[-1] for urn in summary.created] == ["receipts-stream"]
@@ -81,8 +83,20 @@ def test_an_emulator_that_was_killed_is_made_anew_and_said_so(site: Site) -> Non
     assert site.post("alpha").status_code == 201
 
 
+def test_a_fresh_start_needs_nothing_of_what_was_there_not_even_a_readable_state(site: Site) -> None:
+    before = site.platform.outputs()
+    (site.home / "state.json").write_text("{")
+    with pytest.raises(LocalPlatformError, match=r"state\.json.*start afresh"):
+        site.up()
+    summary = site.platform.up(fresh=True)
+    assert summary.changes == len(summary.created) > 150
+    assert site.platform.outputs().tenants["alpha"].keys != before.tenants["alpha"].keys
+    assert site.post("alpha").status_code == 201
+
+
 INTERRUPTED = """
 import pathlib, sys
+from ops.local.errors import LocalPlatformError
 from ops.local.platform import LocalPlatform
 LocalPlatform(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).up()
 """

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from typing import TYPE_CHECKING
 
+import psutil
+import pytest
 from typer.testing import CliRunner
 
+from loadtest.target import TargetError, from_local
 from ops.commands.local import app
 
 if TYPE_CHECKING:
@@ -55,34 +59,74 @@ def test_an_unknown_option_is_a_usage_error(tmp_path: Path) -> None:
     assert RUN.invoke(app, ["up", "--nonsense"]).exit_code == 2
 
 
-def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_what_is_not(
-    tmp_path: Path,
-) -> None:
-    tenant = {
-        "keys": {"server": "it's secret"},
-        "topicArn": "arn",
-        "auditQueueUrl": None,
-        "tier": "pro",
-        "status": "active",
-        "synthetic": False,
-    }
-    document = {
-        "apiUrl": "http://127.0.0.1:1/local",
-        "endpointUrl": "e",
-        "accessKeyId": "a",
-        "secretAccessKey": "s",
-        "region": "r",
-        "stage": "local",
-        "tables": {},
-        "functions": {},
-        "tenants": {"acme": tenant},
-    }
-    (tmp_path / "local.json").write_text(json.dumps(document))
-    told = RUN.invoke(app, ["env", "acme", "--home", str(tmp_path)])
+TENANT = {
+    "keys": {"server": "it's secret"},
+    "topicArn": "arn",
+    "auditQueueUrl": None,
+    "tier": "pro",
+    "status": "active",
+    "synthetic": False,
+}
+OUTPUTS = {
+    "apiUrl": "http://127.0.0.1:1/local",
+    "endpointUrl": "e",
+    "accessKeyId": "a",
+    "secretAccessKey": "s",
+    "region": "r",
+    "stage": "local",
+    "tables": {},
+    "functions": {},
+    "tenants": {"acme": TENANT},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A platform that was brought up and whose emulator is, for all that can be seen, this process."""
+    this = {"pid": os.getpid(), "started_at": psutil.Process().create_time()}
+    endpoint = {"port": 1, "access_key_id": "a", "secret_access_key": "s"}
+    (tmp_path / "emulator.json").write_text(json.dumps({"endpoint": endpoint, "process": this}))
+    (tmp_path / "local.json").write_text(json.dumps(OUTPUTS))
+    return tmp_path
+
+
+def not_running(home: Path) -> None:
+    record = json.loads((home / "emulator.json").read_text())
+    record["process"]["started_at"] -= 3600
+    (home / "emulator.json").write_text(json.dumps(record))
+
+
+def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_what_is_not(home: Path) -> None:
+    told = RUN.invoke(app, ["env", "acme", "--home", str(home)])
     assert shlex.split(told.stdout) == [
         *("export", "ONCEWARD_URL=http://127.0.0.1:1/local", "export", "ONCEWARD_KEY=it's secret")
     ]
     for wrong in (["acme", "web"], ["nobody"]):
-        refused = RUN.invoke(app, ["env", *wrong, "--home", str(tmp_path)])
+        refused = RUN.invoke(app, ["env", *wrong, "--home", str(home)])
         assert refused.exit_code == 2
         assert "acme: server" in refused.stderr
+
+
+def test_env_of_a_platform_whose_emulator_was_killed_says_to_bring_it_up(home: Path) -> None:
+    not_running(home)
+    refused = RUN.invoke(app, ["env", "acme", "--home", str(home)])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "bring the platform up first" in refused.stderr
+
+
+def test_after_down_nothing_finds_the_addresses_of_what_ran(home: Path) -> None:
+    not_running(home)
+    assert RUN.invoke(app, ["down", "--home", str(home)]).exit_code == 0
+    assert not (home / "local.json").exists()
+    refused = RUN.invoke(app, ["env", "acme", "--home", str(home)])
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "bring it up first" in refused.stderr
+    with pytest.raises(TargetError, match="not up"):
+        from_local(home / "local.json")
+
+
+@pytest.mark.parametrize("command", ["up", "down", "status", "env"])
+def test_help_has_an_example(command: str) -> None:
+    told = RUN.invoke(app, [command, "--help"]).stdout
+    assert "Example" in told
+    assert f"onceward local {command}" in told
