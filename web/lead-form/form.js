@@ -29,13 +29,14 @@ function dropDraft() {
   try { sessionStorage.removeItem(DRAFT); } catch { /* as above */ }
 }
 
+/** Say it at the top of the form. The place is never hidden: screen readers follow only what was there before. */
 function notify(text) {
   at("notice").textContent = text;
-  at("notice").hidden = text === "";
 }
 
 /** Put each fault next to its field, all of them (or the ones without a field) on top, and go there. */
 function showFaults(title, faults) {
+  at("summary").hidden = title === "";  // shown before it is filled, which is what screen readers announce
   const list = at("summary-list");
   list.replaceChildren();
   for (const input of form.querySelectorAll("input, textarea")) {
@@ -54,7 +55,6 @@ function showFaults(title, faults) {
     list.append(item);
   }
   at("summary-title").textContent = title;
-  at("summary").hidden = title === "";
   if (title) at("summary").focus();
 }
 
@@ -74,6 +74,7 @@ function showDone({ id, replayed }) {
   at("done").hidden = false;
   at("done").dataset.replayed = String(replayed);
   at("lead-id").textContent = id;
+  at("reference").hidden = id === "";
   at("done-text").textContent = replayed
     ? "We had already received this message, so it was not recorded a second time."
     : "A person will read it and come back to you.";
@@ -82,7 +83,8 @@ function showDone({ id, replayed }) {
 
 /** The API names fields by JSON pointer ("/email"); "" is the lead as a whole. */
 function faultsOfProblem(problem) {
-  return (problem?.errors ?? []).map(({ field, rule, detail }) => ({
+  const errors = Array.isArray(problem?.errors) ? problem.errors : [];
+  return errors.filter(({ field }) => typeof field === "string").map(({ field, rule, detail }) => ({
     field: rule === "unreachable" ? "email" : field.replace(/^\//, ""),
     // The API's words for a pattern are the pattern itself.
     detail: rule === "string_pattern_mismatch" ? ADVICE[field.slice(1)] ?? detail : detail,

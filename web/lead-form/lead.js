@@ -7,6 +7,8 @@ const EMAIL = /^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$/;
 const PHONE = /^\+?\(?[0-9][0-9 ()./x-]{4,}$/;
 // At most two decimals: "5,000" may mean five or five thousand, so it is asked again rather than guessed.
 const NUMBER = /^[0-9]+([.,][0-9]{1,2})?$/;
+// A JavaScript number keeps 15 digits as they are: these and two decimals. One more might be sent as another number.
+const MOST_DIGITS = 13;
 
 /** What to say of a field whose content has the wrong form. */
 export const ADVICE = {
@@ -38,5 +40,6 @@ export function faultsOf(form, lead) {
   if (lead.phone && !PHONE.test(lead.phone)) fault("phone", ADVICE.phone);
   const budget = form.elements.budget.value.trim();
   if (budget !== "" && !NUMBER.test(budget)) fault("budget", ADVICE.budget);
+  else if (budget.split(/[.,]/)[0].length > MOST_DIGITS) fault("budget", `Enter a budget of at most ${MOST_DIGITS} digits`);
   return faults;
 }

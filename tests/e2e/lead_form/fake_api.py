@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -26,10 +26,10 @@ PUBLISHABLE_KEY = "publishable-key-of-the-fake"
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that a test scripts: status, body and headers."""
+    """An answer that a test scripts: status, body (sent as JSON, but a text as it is) and headers."""
 
     status: int
-    body: Mapping[str, object] = field(default_factory=dict)
+    body: Mapping[str, object] | str = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -89,7 +89,8 @@ class _ApiHandler(BaseHTTPRequestHandler):
         self._send(answer)
 
     def _send(self, answer: Answer) -> None:
-        content = json.dumps(answer.body).encode() if answer.status != 204 else b""
+        text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+        content = text.encode() if answer.status != 204 else b""
         self.send_response(answer.status)
         cors = {
             "Access-Control-Allow-Origin": self.headers.get("Origin", ""),
@@ -101,8 +102,9 @@ class _ApiHandler(BaseHTTPRequestHandler):
         for name, value in {**cors, **exposed, **answer.headers}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        with suppress(BrokenPipeError, ConnectionResetError):  # a page that waits no longer
+            self.end_headers()
+            self.wfile.write(content)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Say nothing: the test's own failure tells."""

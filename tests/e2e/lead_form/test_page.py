@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.lead_form.fake_api import Answer, form_site
+from tests.e2e.lead_form.fake_api import PUBLISHABLE_KEY, Answer, form_site
 from tests.e2e.lead_form.page import LEAD, LeadPage
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ def test_the_faults_that_the_api_lists_stand_next_to_their_fields(form: LeadPage
         ({"name": "Ada", "phone": "soon"}, "phone", "Enter a phone number like +41 44 123 45 67"),
         ({**LEAD, "budget": "5,000"}, "budget", "Enter the budget as a number, like 5000"),
         ({**LEAD, "budget": "-1"}, "budget", "Enter the budget as a number, like 5000"),
+        # 2**53 + 1, which is 2**53 in JavaScript, and the next longer number that is refused.
+        ({**LEAD, "budget": "9007199254740993"}, "budget", "Enter a budget of at most 13 digits"),
+        ({**LEAD, "budget": "10000000000000"}, "budget", "Enter a budget of at most 13 digits"),
     ],
 )
 def test_what_cannot_be_right_is_said_before_anything_is_sent(
@@ -112,3 +115,47 @@ def test_a_page_without_its_config_says_that_it_is_not_set_up(chromium: Browser)
 def test_nothing_is_cut_off_at_any_width(form: LeadPage, width: int) -> None:
     form.page.set_viewport_size({"width": width, "height": 800})
     assert form.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+MARKUP = "<img src=x onerror=\"document.title='run'\"><b>bold</b>"
+
+
+def test_markup_in_what_the_page_is_told_is_shown_as_text(chromium: Browser, fake_api: LeadApi) -> None:
+    config = {"apiUrl": fake_api.url, "tenantName": MARKUP, "apiKey": PUBLISHABLE_KEY}
+    with form_site(config) as url, chromium.new_context() as context:
+        form = LeadPage(context.new_page(), url)
+        expect(form.page.locator("#tenant")).to_have_text(MARKUP)
+        fault = {"field": "/company", "rule": "x", "detail": MARKUP}
+        fake_api.script.append(Answer(400, {"errors": [fault, {**fault, "field": MARKUP}]}))
+        fake_api.script.append(Answer(403, {"correlationId": MARKUP}))
+        fake_api.script.append(Answer(201, {"id": MARKUP}))
+        form.fill(LEAD)
+        form.send()
+        assert form.summary().count(MARKUP) == 3
+        assert form.error_of("company") == MARKUP
+        form.send()
+        expect(form.page.locator("#summary")).to_contain_text(
+            f"(403). Please contact us another way. Reference: {MARKUP}"
+        )
+        form.send()
+        assert form.reference() == MARKUP
+        expect(form.page.locator("img, b")).to_have_count(0)
+        assert form.page.title() == f"Get in touch with {MARKUP}"
+        assert [
+            line for line in form.errors if "status of 4" not in line
+        ] == []  # the console's note of the two
+
+
+@pytest.mark.parametrize("region", ["#notice", "#progress"])
+def test_what_is_announced_later_has_its_place_from_the_beginning(form: LeadPage, region: str) -> None:
+    place = form.page.locator(region)
+    expect(place).to_have_text("")
+    assert place.evaluate("each => getComputedStyle(each).display") == "block"
+    assert place.evaluate("each => each.hidden") is False
+
+
+def test_nothing_turns_for_a_visitor_who_wants_less_motion(form: LeadPage) -> None:
+    name = "getComputedStyle(document.querySelector('.spinner')).animationName"
+    assert form.page.evaluate(name) == "turn"
+    form.page.emulate_media(reduced_motion="reduce")
+    assert form.page.evaluate(name) == "none"

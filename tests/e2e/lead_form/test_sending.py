@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -153,3 +154,103 @@ def test_when_every_attempt_fails_the_form_says_so_and_a_later_press_uses_the_sa
     form.send()
     form.reference()
     assert len(set(fake_api.keys)) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "status"),
+    [
+        pytest.param("<html><h1>Request blocked</h1></html>", 403, id="a firewall"),
+        pytest.param("<html><h1>Too large</h1></html>", 413, id="a proxy"),
+        pytest.param("", 400, id="nothing"),
+        pytest.param('["no", "problem"]', 400, id="JSON, but no problem"),
+        pytest.param('{"errors": "none of ours"}', 400, id="another's problem"),
+        pytest.param('{"errors": [{"reason": "none of ours"}]}', 400, id="another's list of problems"),
+    ],
+)
+def test_a_refusal_that_is_not_the_apis_is_final_too(
+    form: LeadPage, fake_api: LeadApi, page: str, status: int
+) -> None:
+    fake_api.script.append(Answer(status, page, {"Content-Type": "text/html"}))
+    form.fill(LEAD)
+    form.send()
+    assert f"({status})" in form.summary()
+    assert len(fake_api.keys) == 1
+
+
+@pytest.mark.parametrize("body", ["", "{}", "null", "created"])
+def test_a_lead_is_taken_as_accepted_by_the_status_whatever_the_body(
+    form: LeadPage, fake_api: LeadApi, body: str
+) -> None:
+    fake_api.script.append(Answer(201, body, {"Location": "/v1/leads/lead-9"}))
+    form.fill(LEAD)
+    form.send()
+    assert form.reference() == "lead-9"
+    assert len(fake_api.keys) == 1
+
+
+def test_an_accepted_lead_without_a_reference_shows_none(form: LeadPage, fake_api: LeadApi) -> None:
+    fake_api.script.append(Answer(201, ""))
+    form.fill(LEAD)
+    form.send()
+    expect(form.page.locator("#done")).to_be_visible()
+    expect(form.page.locator("#reference")).to_be_hidden()
+    assert len(fake_api.keys) == 1
+
+
+def test_a_browser_from_before_abort_signal_timeout_sends_too(form: LeadPage, fake_api: LeadApi) -> None:
+    form.page.add_init_script("delete AbortSignal.timeout; delete AbortSignal.any;")
+    form.page.reload()
+    form.fill(LEAD)
+    form.send()
+    assert form.reference() == "lead-1"
+    assert len(fake_api.keys) == 1
+
+
+def test_after_a_minute_of_pauses_that_were_asked_for_the_visitor_is_told(
+    form: LeadPage, fake_api: LeadApi
+) -> None:
+    fake_api.script.extend([Answer(503, headers={"Retry-After": "25"})] * 6)
+    form.page.clock.install()
+    form.fill(LEAD)
+    form.send()
+    for attempt in (2, 3):
+        expect(form.page.locator("#progress")).to_contain_text(f"({attempt} of 6)")
+        form.page.clock.run_for(25_000)
+    # A third pause would end later than a minute after the button was pressed: there is none.
+    assert "your message cannot arrive twice" in form.summary()
+    assert len(fake_api.keys) == 3
+
+
+def test_after_a_minute_without_an_answer_the_visitor_is_told(form: LeadPage, fake_api: LeadApi) -> None:
+    fake_api.gate.clear()
+    form.page.clock.install()
+    form.fill(LEAD)
+    with form.page.expect_request("**/v1/leads"):
+        form.send()
+    form.page.clock.run_for(30_000)
+    with form.page.expect_request("**/v1/leads"):  # the second attempt, which gets what is left of the minute
+        form.page.clock.run_for(1_000)
+    form.page.clock.run_for(30_000)
+    assert "your message cannot arrive twice" in form.summary()
+    fake_api.gate.set()
+
+
+def test_the_link_that_a_visitor_came_by_is_sent_and_the_page_says_so(
+    form: LeadPage, fake_api: LeadApi
+) -> None:
+    form.page.goto(f"{form.page.url}?source=newsletter")
+    form.fill(LEAD)
+    form.send()
+    form.reference()
+    assert list(fake_api.leads.values()) == [{**LEAD, "source": "newsletter"}]
+    assert "the name of the link that brought you" in form.page.locator(".promises").inner_text()
+
+
+@pytest.mark.parametrize("typed", ["9999999999999.99", "0.1", "12345678901,5"])
+def test_a_budget_is_sent_as_the_number_that_was_typed(form: LeadPage, fake_api: LeadApi, typed: str) -> None:
+    form.fill({**LEAD, "budget": typed})
+    form.send()
+    form.reference()
+    (lead,) = fake_api.leads.values()
+    assert isinstance(lead, dict)
+    assert Decimal(repr(lead["budget"])) == Decimal(typed.replace(",", "."))
