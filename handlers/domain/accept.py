@@ -147,27 +147,15 @@ def _key(
 def _build(
     operation: AcceptOperation, settings: OperationSettings, request: Request, claim: Claim
 ) -> tuple[StoredResponse, Receipt]:
+    """The first answer, and the receipt that holds it together with what must follow."""
     identity = (claim.tenant_id, claim.key, request.generation)
     record_id = ids.record_id(*identity, claim.arrival_ms)
     created: Document = {"id": record_id, "createdAt": rfc3339(claim.arrival_ms)}
     derived = operation.derive(request.body)
     document = _document(created, operation.record_name, request.body_text, derived)
-    # Measured as the event will carry it: a document that grows past the limit on its way out would be an
-    # accepted request that nobody hears of.
-    if len(for_a_message(document).encode()) > MAX_EVENT_BYTES - _EVENT_ENVELOPE_BYTES:
-        raise BodyTooLarge(f"the event made of this body would be over {MAX_EVENT_BYTES} bytes")
-    answer: Document = {**created, **{name: derived[name] for name in operation.answered}}
-    response = StoredResponse(
-        status=request.success_status,
-        headers={"Content-Type": "application/json", "Location": operation.path.format(id=record_id)},
-        body=compact(answer),
-    )
-    outbox = Outbox(
-        event_id=ids.event_id(*identity, claim.arrival_ms),
-        type=operation.event_type,
-        record_id=record_id,
-        document=document,
-    )
+    _check_event_size(document)
+    response = _first_answer(operation, created, derived, request.success_status)
+    event_id = ids.event_id(*identity, claim.arrival_ms)
     expires_at = claim.arrival_ms + settings.window_seconds * 1000
     receipt = Receipt(
         tenant_id=claim.tenant_id,
@@ -183,9 +171,25 @@ def _build(
         purge_at=purge_at(claim.arrival_ms, expires_at),
         correlation_id=request.correlation_id,
         response=_storable(response, document),
-        outbox=outbox,
+        outbox=Outbox(event_id, operation.event_type, record_id, document),
     )
     return response, receipt
+
+
+def _check_event_size(document: str) -> None:
+    # Measured as the event will carry it: a document that grows past the limit on its way out would be an
+    # accepted request that nobody hears of.
+    if len(for_a_message(document).encode()) > MAX_EVENT_BYTES - _EVENT_ENVELOPE_BYTES:
+        raise BodyTooLarge(f"the event made of this body would be over {MAX_EVENT_BYTES} bytes")
+
+
+def _first_answer(
+    operation: AcceptOperation, created: Document, derived: Document, status: int
+) -> StoredResponse:
+    answer: Document = {**created, **{name: derived[name] for name in operation.answered}}
+    location = operation.path.format(id=created["id"])
+    headers = {"Content-Type": "application/json", "Location": location}
+    return StoredResponse(status, headers, compact(answer))
 
 
 def _document(created: Document, record_name: str, body_text: str, derived: Document) -> str:
