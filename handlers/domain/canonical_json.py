@@ -38,6 +38,10 @@ def parse(body: bytes) -> JsonValue:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid("not_utf8", f"the body is not UTF-8 (byte {error.start})") from None
+    if not text.strip():
+        raise _invalid("not_json", "it is empty")
+    if text.startswith("\ufeff"):
+        raise _invalid("not_json", "it starts with a byte order mark")
     try:
         value: JsonValue = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_finite

@@ -20,6 +20,9 @@ _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
 # RFC 9651 section 3.3.3: a string is quoted, and escapes only the quote and the backslash.
 _STRUCTURED_STRING = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 _ESCAPED = re.compile(r'\\(["\\])')
+# What proxies put between the values of a header that was sent twice (RFC 9110 section 5.3). A key holds no
+# space, so this is never part of one; a comma alone may be.
+_JOINED = re.compile(r",[ \t]+")
 
 # A header's key is visible ASCII, so no header can make a key that starts with a space: that is where keys
 # derived by the platform live.
@@ -36,7 +39,7 @@ def from_header(values: Sequence[str]) -> str | None:
         InvalidKey: blank, longer than 255 bytes, not visible ASCII, a broken structured-field string
             (RFC 9651), or two different values.
     """
-    keys = {parse(value) for value in values}
+    keys = {parse(part) for value in values for part in _JOINED.split(value.strip(" \t"))}
     if len(keys) > 1:
         raise _invalid("conflicting", "the header was sent with two different values")
     return keys.pop() if keys else None

@@ -9,14 +9,24 @@ from pydantic_core import PydanticCustomError
 
 from handlers.domain.lead_score import score
 from handlers.domain.operation import AcceptOperation
-from handlers.operations.schema import PydanticSchema
+from handlers.operations.schema import PydanticSchema, matching
 
 # One @ with something on either side and a dot in the domain: what can be said without sending a mail.
 # 254 is the longest address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the angle brackets).
-_Email = Annotated[str, Field(max_length=254, pattern=r"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$")]
+_Email = Annotated[
+    str,
+    Field(max_length=254),
+    matching(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+", "must be an e-mail address, such as name@example.com"),
+]
 # E.164 has 15 digits; the rest is punctuation (an area code in brackets may come first) and an extension.
-_Phone = Annotated[str, Field(max_length=40, pattern=r"^\+?\(?[0-9][0-9 ()./x-]{4,}$")]
-_Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+_Phone = Annotated[
+    str,
+    Field(max_length=40),
+    matching(r"\+?\(?[0-9][0-9 ()./x-]{4,}", "must be a phone number, such as +1 202 555 0100"),
+]
+_Line = Annotated[
+    str, Field(min_length=1, max_length=200), matching(r"(?s).*\S.*", "must hold more than white space")
+]
 _Message = Annotated[str, Field(max_length=5000)]
 
 

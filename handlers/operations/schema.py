@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+import re
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic_core import PydanticCustomError
 
 from handlers.domain.errors import Fault, InvalidBody
 
@@ -42,9 +44,38 @@ class PydanticSchema(Generic[Model]):
         return cast("Document", body)
 
 
+def matching(pattern: str, message: str) -> AfterValidator:
+    """A text that must match `pattern` as a whole; a text that does not is refused with `message`."""
+    compiled = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if not compiled.fullmatch(text):
+            raise PydanticCustomError("string_pattern_mismatch", "{message}", {"message": message})
+        return text
+
+    return AfterValidator(check)
+
+
+# What callers are told, in the words of JSON; a rule that is not here keeps pydantic's own words.
+_IN_WORDS: Final = {
+    "model_type": "must be a JSON object",
+    "missing": "is required",
+    "string_type": "must be text",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "finite_number": "must be a number that a double can hold",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "greater_than_equal": "must be {ge:g} or more",
+}
+
+
 def _fault(error: ErrorDetails) -> Fault:
     pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in error["loc"])
-    return Fault(field=pointer, rule=error["type"], detail=error["msg"])
+    words = _IN_WORDS.get(error["type"])
+    detail = error["msg"] if words is None else words.format(**error.get("ctx", {}))
+    return Fault(field=pointer, rule=error["type"], detail=detail)
 
 
 def _summary(faults: tuple[Fault, ...]) -> str:

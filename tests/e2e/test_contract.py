@@ -111,6 +111,14 @@ def test_two_different_keys_are_400(alpha: Api, first: str, second: str) -> None
     assert_problem(alpha.post(headers=headers), 400, "invalid-key")
 
 
+def test_the_same_key_twice_is_one_key(alpha: Api) -> None:
+    for again in ("{}", '"{}"'):
+        key = fresh_key()
+        headers = [("Idempotency-Key", key), ("Idempotency-Key", again.format(key))]
+        first = alpha.post(headers=headers)
+        assert (first.status_code, alpha.post(idempotency_key=key).content) == (201, first.content)
+
+
 def test_a_required_key_that_is_missing_is_400(caller: Callable[..., Api]) -> None:
     strict = caller("strict")
     for body in (LEAD, LEAD | {"n": 1}, {"name": "a", "phone": "12345"}):

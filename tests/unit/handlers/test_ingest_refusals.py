@@ -51,6 +51,16 @@ def test_every_fault_of_a_body_is_listed_and_nothing_is_written(
     assert store.writes == 0
 
 
+def test_a_fault_is_told_in_the_words_of_the_field_and_not_of_the_validator(store: InMemoryReceipts) -> None:
+    answer = post(store, lead_event({"name": " ", "email": "x", "phone": "no", "budget": -1}))
+    assert [fault["detail"] for fault in json.loads(answer["body"])["errors"]] == [
+        "must hold more than white space",
+        "must be an e-mail address, such as name@example.com",
+        "must be a phone number, such as +1 202 555 0100",
+        "must be 0 or more",
+    ]
+
+
 def test_what_was_sent_is_never_repeated_in_a_refusal_or_the_log(
     store: InMemoryReceipts, capsys: pytest.CaptureFixture[str]
 ) -> None:
