@@ -31,6 +31,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 _HOME = REPOSITORY / ".onceward"
 
+_INTERRUPTED = 130
+"""128 + SIGINT (2): the exit code of a command that Ctrl-C ended, by the shells' convention."""
+
 
 @app.command()
 def up(
@@ -56,7 +59,7 @@ def up(
     say = (lambda _line: None) if as_json else typer.echo
     began = time.monotonic()
     platform = LocalPlatform(home, tenants, form=FormSite(port=form_port), say=say)
-    with _errors_told():
+    with _errors_told(), _interruption_told(platform):
         summary = platform.preview() if preview else platform.up(fresh=fresh)
     if as_json:
         typer.echo(json.dumps(asdict(summary)))
@@ -79,7 +82,7 @@ def down(home: Home = _HOME) -> None:
 
 @app.command()
 def status(home: Home = _HOME, as_json: AsJson = False) -> None:
-    """Say whether the platform runs and where; exit 1 if it does not.
+    """Say whether the platform runs and where; exit 1 if it does not, or not all of it.
 
     Example: onceward local status --json
     """
@@ -88,12 +91,12 @@ def status(home: Home = _HOME, as_json: AsJson = False) -> None:
         now = platform.status()
     if as_json:
         typer.echo(json.dumps(asdict(now)))
-    elif now.running:
+    elif now.complete:
         typer.echo(f"Up: {now.resources} resources, tenants {', '.join(now.tenants) or 'none'}.")
         _tell(platform)
     else:
-        typer.echo("Down.")
-    if not now.running:
+        typer.echo(f"Incomplete: {now.unfinished}" if now.running else "Down.")
+    if not now.complete:
         raise typer.Exit(1)
 
 
@@ -129,6 +132,18 @@ def _errors_told() -> Iterator[None]:
     except LocalPlatformError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
+
+
+@contextlib.contextmanager
+def _interruption_told(platform: LocalPlatform) -> Iterator[None]:
+    """Say in one line what Ctrl-C leaves behind, and exit as a shell does after SIGINT."""
+    try:
+        yield
+    except KeyboardInterrupt as interruption:
+        now = platform.status()
+        left = f"the local AWS still runs at {now.endpoint_url}" if now.running else "nothing runs"
+        typer.echo(f"Interrupted: {left}; `make up` continues, `make down` stops it.", err=True)
+        raise typer.Exit(_INTERRUPTED) from interruption
 
 
 def _tell(platform: LocalPlatform) -> None:

@@ -14,6 +14,7 @@ from ops.local.errors import InvalidInputError, LocalPlatformError
 from ops.local.files import exclusive, private_directory
 from ops.local.form import Form, FormSite
 from ops.local.outputs import LocalOutputs
+from ops.local.progress import Progress
 from ops.local.state import State
 from ops.local.streams import drop_stream_mappings
 from ops.local.summary import UpdateSummary
@@ -31,6 +32,10 @@ class Status:
     """How the platform of one home is: `form_url` is None where no form is served."""
 
     running: bool
+    complete: bool
+    """It runs, and the last `up` came to its end."""
+    unfinished: str | None
+    """What to say if it runs and is not complete."""
     endpoint_url: str | None
     api_url: str | None
     form_url: str | None
@@ -86,6 +91,7 @@ class LocalPlatform:
         self._site = form
         self._say = say
         self._config = self._read_config()
+        self._progress = Progress(home)
         self._emulator = Emulator(home, self._config.region, owned=owned)
         self._form = Form(home, REPOSITORY / "web" / "lead-form", owned=owned)
 
@@ -99,16 +105,8 @@ class LocalPlatform:
         with exclusive(private_directory(self._home) / "lock"):
             if fresh:
                 self._forget_all()
-            state = State(self._home / "state.json")
-            self._forget_what_is_lost(state)
-            was_running = self._emulator.running()
-            endpoint = self._emulator.start()
-            if not was_running and drop_stream_mappings(state, Clients(endpoint, self._config.region)):
-                self._say("The local AWS keeps no stream while it is down: its mapping is made anew.")
-            summary = self._update(state, endpoint, dry_run=False)
-            local_outputs.write(self.outputs_file, state.outputs, endpoint)
-            self._serve_form()
-            return summary
+            with self._progress.of_up():
+                return self._bring_up()
 
     def preview(self) -> UpdateSummary:
         """Say what `up` would do. Nothing is started, made or written."""
@@ -134,8 +132,13 @@ class LocalPlatform:
         running = self._emulator.running()
         endpoint = self._emulator.endpoint()
         known = self.outputs() if self.outputs_file.exists() else None
+        unfinished = self._progress.unfinished()
+        if known is None and unfinished is None:
+            unfinished = "the last `make up` did not come to its end; run it again"
         return Status(
             running=running,
+            complete=running and unfinished is None,
+            unfinished=unfinished if running else None,
             endpoint_url=endpoint.url if running and endpoint else None,
             api_url=known.api_url if running and known else None,
             form_url=self._form.url(),
@@ -152,6 +155,18 @@ class LocalPlatform:
         """Where `up` writes them, until `down`; mode 0600."""
         return self._home / "local.json"
 
+    def _bring_up(self) -> UpdateSummary:
+        state = State(self._home / "state.json")
+        self._forget_what_is_lost(state)
+        was_running = self._emulator.running()
+        endpoint = self._emulator.start()
+        if not was_running and drop_stream_mappings(state, Clients(endpoint, self._config.region)):
+            self._say("The local AWS keeps no stream while it is down: its mapping is made anew.")
+        summary = self._update(state, endpoint, dry_run=False)
+        local_outputs.write(self.outputs_file, state.outputs, endpoint)
+        self._serve_form()
+        return summary
+
     def _read_config(self) -> stack_config.StackConfig:
         overrides = {}
         if self._tenants_directory is not None:
@@ -163,6 +178,7 @@ class LocalPlatform:
         self._form.stop()
         self._emulator.stop()
         self._emulator.forget()
+        self._progress.clear()
         for file in (self.outputs_file, self._home / "state.json", self._home / "state.journal"):
             file.unlink(missing_ok=True)
 

@@ -117,7 +117,11 @@ def test_an_interrupted_up_goes_on_where_it_was(tmp_path: Path, number: signal.S
             assert command.wait(timeout=60) != 0
         known = set(State(home / "state.json").entries)
         assert len(known) >= made / 3
+        halfway = platform.status()
+        assert (halfway.running, halfway.complete) == (True, False)
+        assert "was interrupted; run it again" in (halfway.unfinished or "")
         summary = platform.up()
+        assert platform.status().complete
         assert set(summary.unchanged) == known
         assert set(summary.created).isdisjoint(known)
         assert summary.changes == len(summary.created)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from loadtest.target import TargetError, from_local
 from ops.commands.local import app
+from ops.local.platform import LocalPlatform
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,6 +95,51 @@ def not_running(home: Path) -> None:
     record = json.loads((home / "emulator.json").read_text())
     record["process"]["started_at"] -= 3600
     (home / "emulator.json").write_text(json.dumps(record))
+
+
+def mark_unfinished(home: Path, *, pid_runs: bool = False, failed: bool = False) -> None:
+    started_at = psutil.Process().create_time() - (0 if pid_runs else 3600)
+    process = {"pid": os.getpid(), "started_at": started_at}
+    (home / "unfinished.json").write_text(json.dumps({"process": process, "failed": failed}))
+
+
+def test_status_after_a_good_up_is_complete(home: Path) -> None:
+    told = RUN.invoke(app, ["status", "--home", str(home)])
+    assert (told.exit_code, told.stdout.splitlines()[0]) == (0, "Up: 0 resources, tenants acme.")
+    assert json.loads(RUN.invoke(app, ["status", "--home", str(home), "--json"]).stdout)["complete"] is True
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_status_after_an_interrupted_up_is_incomplete_and_names_no_address(home: Path, first: bool) -> None:
+    mark_unfinished(home)
+    if first:
+        (home / "local.json").unlink()
+    told = RUN.invoke(app, ["status", "--home", str(home)])
+    assert told.exit_code == 1
+    assert told.stdout == "Incomplete: the last `make up` was interrupted; run it again\n"
+    as_json = RUN.invoke(app, ["status", "--home", str(home), "--json"])
+    assert (as_json.exit_code, json.loads(as_json.stdout)["complete"]) == (1, False)
+
+
+def test_status_tells_an_up_that_failed_or_is_at_work_from_one_that_was_interrupted(home: Path) -> None:
+    mark_unfinished(home, failed=True)
+    assert "`make up` failed; run it again" in RUN.invoke(app, ["status", "--home", str(home)]).stdout
+    mark_unfinished(home, pid_runs=True)
+    told = RUN.invoke(app, ["status", "--home", str(home)])
+    assert (told.exit_code, f"at work (pid {os.getpid()})" in told.stdout) == (1, True)
+
+
+def test_ctrl_c_in_up_says_in_one_line_what_still_runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalPlatform, "up", interrupted)
+    told = RUN.invoke(app, ["up", "--home", str(home)])
+    assert told.exit_code == 130
+    assert told.stderr == (
+        "Interrupted: the local AWS still runs at http://127.0.0.1:1; "
+        "`make up` continues, `make down` stops it.\n"
+    )
 
 
 def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_what_is_not(home: Path) -> None:
