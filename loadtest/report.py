@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from importlib import resources
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined
@@ -65,11 +66,13 @@ def render(run: RunSettings, verdict: Verdict, measures: Measures) -> str:
 
 
 def again(run: RunSettings) -> str:
-    """The command that sends the same storm again."""
+    """The command that sends the same storm again, to the same platform."""
+    where = "" if run.home is None else f" --home {quote(run.home)}"
     return (
         f"onceward storm --stage {run.stage} --requests {run.requests} --keys {run.keys} --seed {run.seed} "
         f"--rate {run.rate:g} --burst {run.burst} --users {run.users} --workers {run.workers} "
         + " ".join(f"--tenants {tenant}" for tenant in run.tenants)
+        + where
     )
 
 

@@ -41,6 +41,9 @@ class RunSettings:
         burst: how many clients send one key at the same moment.
         users: Locust users over all workers.
         workers: Locust worker processes; 0 means that one process does everything.
+        api_url: of the platform that it is sent to, which alone can tell what came of it; None until that is
+            known, and in runs older than this field.
+        home: the local platform's directory, absolute; None on a deployed stage.
     """
 
     run_id: str
@@ -53,6 +56,8 @@ class RunSettings:
     burst: int
     users: int
     workers: int = 0
+    api_url: str | None = None
+    home: str | None = None
 
     @property
     def key_prefix(self) -> str:

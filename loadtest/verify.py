@@ -11,11 +11,12 @@ from loadtest.checker import check
 from loadtest.collect import AuditQueues, Tables, read_events
 from loadtest.expected import Expected
 from loadtest.reads import read_leads
+from loadtest.target import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from loadtest.run import RunDirectory
+    from loadtest.run import RunDirectory, RunSettings
     from loadtest.stored import StoredReceipt
     from loadtest.target import Target
     from loadtest.verdict import Verdict
@@ -39,10 +40,12 @@ def verify(
 
     Raises:
         ValueError: the directory or a line of its history is not a run's.
-        TargetError: a tenant of the run is not on the stage any more.
+        TargetError: this is another platform than the run was sent to (nothing was taken or written), or a
+            tenant of the run is not on it any more.
         botocore.exceptions.ClientError, BotoCoreError: the stage's AWS refuses, or cannot be reached.
     """
     settings = directory.settings()
+    _require_same_platform(settings, stage)
     tenants = target.choose(stage, settings.tenants)
     tables = Tables(stage)
     queues = AuditQueues(stage, tenants, settings.key_prefix, directory.events)
@@ -62,6 +65,12 @@ def verify(
     document = {"runId": settings.run_id, "settledSeconds": round(settled.seconds, 1), **verdict.to_json()}
     directory.verdict.write_text(json.dumps(document, indent=2), encoding="utf-8")
     return verdict
+
+
+def _require_same_platform(settings: RunSettings, stage: Target) -> None:
+    # Elsewhere every write of the run is missing: a verdict on the wrong place, over that of the right one.
+    if settings.api_url not in {None, stage.api_url}:
+        raise TargetError(f"the run was sent to {settings.api_url}, and this stage is {stage.api_url}")
 
 
 def _hear(directory: RunDirectory) -> Answers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from loadtest import preflight
 from loadtest.plan import plan
 from loadtest.run import RunDirectory, RunSettings
 from loadtest.storm import StormError
-from loadtest.target import Target, TargetError, choose
+from loadtest.target import LOCAL_STAGE, Target, TargetError, choose
 from ops import storms
 from ops.stages import HOME, HomeOption, StageOption, reach
 
@@ -106,6 +107,7 @@ def storm(
     Exit code 1 on violations, a broken run, or one that was sent and could not be judged; 2 when nothing was
     sent: settings that make no storm, or a stage that is not in order.
     """
+    settings = sent_to(target, settings, home)
     directory = prepared(target, settings, run_dir or home / "runs" / settings.run_id)
     if not as_json:
         typer.echo(
@@ -118,6 +120,12 @@ def storm(
     storms.tell(directory, judged, home, as_json=as_json)
 
 
+def sent_to(target: Target, settings: RunSettings, home: Path) -> RunSettings:
+    """The settings with the platform that the run goes to: no other can judge it."""
+    local = settings.stage == LOCAL_STAGE
+    return replace(settings, api_url=target.api_url, home=str(home.resolve()) if local else None)
+
+
 def prepared(target: Target, settings: RunSettings, path: Path) -> RunDirectory:
     """The run's directory, once all that a storm needs is there; else the command ends with exit code 2."""
     try:
@@ -127,7 +135,8 @@ def prepared(target: Target, settings: RunSettings, path: Path) -> RunDirectory:
     except TargetError as error:
         raise typer.BadParameter(str(error), param_hint="--stage") from error
     except FileExistsError as error:
-        raise typer.BadParameter(str(error), param_hint="--run-dir") from error
+        what = "holds a run already" if path.is_dir() else "is not a directory"
+        raise typer.BadParameter(f"{path} {what}; name a new directory", param_hint="--run-dir") from error
 
 
 def check_plan(settings: RunSettings) -> None:

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
-from loadtest.run import RunDirectory
+from loadtest import history as histories
+from loadtest.run import RunDirectory, RunSettings
 from loadtest.target import TargetError
 from ops import storms
 from ops.commands.storm import AsJson, Patience
-from ops.stages import HomeOption, reach, telling
+from ops.stages import reach, telling
 
 
 def register(app: typer.Typer) -> None:
@@ -23,19 +24,40 @@ def command(
         str | None, typer.Option("--stage", help="Where it ran.", show_default="as the run says")
     ] = None,
     settle_seconds: Patience = storms.PATIENCE_SECONDS,
-    home: HomeOption = None,
+    home: Annotated[
+        Path | None,
+        typer.Option("--home", help="The local platform's directory.", show_default="as the run says"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a run's history against tables and queues once more. Exit 1 on any violation.
 
     The run's events were taken off the audit queues the first time; they are kept in its directory. The
-    first answers must still be stored: a receipt lives for eight days.
+    first answers must still be stored: a receipt lives for eight days. Only the platform that the run was
+    sent to can judge it: another is refused, and what the run's directory says of it stays.
     """
     directory = RunDirectory(history)
     try:
-        target = reach(stage or directory.settings().stage, home)
+        settings = directory.settings()
+        target = reach(stage or settings.stage, home or _home_of(settings))
+        _tell_if_interrupted(directory, settings)
         with telling():
             judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
     except (ValueError, TargetError) as error:
         raise typer.BadParameter(str(error), param_hint="--history") from error
     storms.tell(directory, judged, home, as_json=as_json)
+
+
+def _home_of(settings: RunSettings) -> Path | None:
+    return None if settings.home is None else Path(settings.home)
+
+
+def _tell_if_interrupted(directory: RunDirectory, settings: RunSettings) -> None:
+    """Before all that is missing because of it: the run did not come to its end."""
+    sent = sum(one.operation == histories.LEADS for one in histories.read(directory.path))
+    if sent < settings.requests:
+        typer.echo(
+            f"The run was interrupted: {sent:,} of its {settings.requests:,} requests are in its history. "
+            "It cannot pass; what was sent is checked.",
+            err=True,
+        )

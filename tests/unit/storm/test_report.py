@@ -12,7 +12,7 @@ from loadtest import charts
 from loadtest.charts import Series
 from loadtest.history import Outcome
 from loadtest.measures import Seen, measure, percentiles
-from loadtest.report import render
+from loadtest.report import again, render
 from tests.unit.storm.stories import Story, good
 from tests.unit.storm.test_plan import SETTINGS
 
@@ -189,3 +189,8 @@ def test_a_mark_stands_at_the_writes_of_its_key() -> None:
     )
     assert drawn.count("#one") == 1
     assert drawn.count("#bad") == 2
+
+
+def test_the_same_storm_again_goes_to_the_same_local_platform() -> None:
+    assert "--home" not in again(SETTINGS)
+    assert again(replace(SETTINGS, home="/a b/demo")).endswith(" --home '/a b/demo'")
