@@ -58,6 +58,7 @@ class Target:
         receipts_table, records_table: names.
         tenants: by id; suspended ones are not in it.
         audit_queues: URLs of the audit queues of all tenants that have one, suspended or not, by tenant.
+        tenant_ids: of all tenants, suspended or not.
         endpoint_url: of the local AWS; None on AWS itself, where boto3 finds everything by itself.
         credentials: (access key id, secret access key) of the local AWS; None for the default chain.
     """
@@ -69,6 +70,7 @@ class Target:
     records_table: str
     tenants: Mapping[str, TargetTenant]
     audit_queues: Mapping[str, str]
+    tenant_ids: frozenset[str]
     endpoint_url: str | None = None
     credentials: tuple[str, str] | None = field(default=None, repr=False)
 
@@ -156,6 +158,7 @@ def parse(outputs: Mapping[str, Any]) -> Target:
             for name, values in outputs["tenants"].items()
             if values.get("auditQueueUrl")
         },
+        tenant_ids=frozenset(outputs["tenants"]),
         endpoint_url=endpoint,
         credentials=(outputs["accessKeyId"], outputs["secretAccessKey"]) if endpoint else None,
     )

@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from handlers.domain.errors import OncewardError
 from loadtest.target import Target, TargetError, load
+from tenants.scope import stages_in
 from tenants.text import STAGE
 
 if TYPE_CHECKING:
@@ -29,12 +30,32 @@ HomeOption = Annotated[
 
 def reach(stage: str, home: Path | None) -> Target:
     """The stage's outputs; a stage that cannot be reached ends the command with exit code 2."""
-    if not re.fullmatch(STAGE, stage):
-        raise typer.BadParameter(f"{stage!r} must match {STAGE}", param_hint="--stage")
+    require_stage(stage)
     try:
         return load(stage, home or HOME, ROOT)
     except TargetError as error:
         raise typer.BadParameter(str(error), param_hint="--stage") from error
+
+
+def require_stage(stage: str) -> None:
+    """A stage that has no settings ends the command with exit code 2, and the names of those that have."""
+    if not re.fullmatch(STAGE, stage):
+        raise typer.BadParameter(f"{stage!r} must match {STAGE}", param_hint="--stage")
+    known = stages_in(ROOT)
+    if stage not in known:
+        there = ", ".join(sorted(known)) or "none"
+        raise typer.BadParameter(
+            f"no stage {stage!r} (no Pulumi.{stage}.yaml); there are: {there}", param_hint="--stage"
+        )
+
+
+def require_tenant(target: Target, tenant_id: str) -> None:
+    """A tenant that the stage does not have ends the command with exit code 2, and the names of its own."""
+    if tenant_id not in target.tenant_ids:
+        there = ", ".join(sorted(target.tenant_ids)) or "none"
+        raise typer.BadParameter(
+            f"stage {target.stage} has no tenant {tenant_id!r}; there are: {there}", param_hint="--tenant"
+        )
 
 
 def clients(target: Target) -> Callable[[str], Any]:

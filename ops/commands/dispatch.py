@@ -13,7 +13,7 @@ from infra.naming import Location, Names
 from ops import redelivery
 from ops.failures import Failures
 from ops.replay import Replay, Window, parse_since
-from ops.stages import HomeOption, StageOption, clients, reach, telling
+from ops.stages import HomeOption, StageOption, clients, reach, require_tenant, telling
 from tenants.models import TENANT_ID
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def replay(
     _require_sense(window, republish=republish, from_failures=from_failures, delete=delete, dry_run=dry_run)
     with telling():
         target = reach(stage, home)
+        if tenant is not None:
+            require_tenant(target, tenant)
         if from_failures:
             redelivery.from_failures(
                 _failures(target), _queue(target), window, delete=delete, dry_run=dry_run, as_json=as_json
@@ -94,7 +96,9 @@ def _require_sense(
     window: Window, *, republish: bool, from_failures: bool, delete: bool, dry_run: bool
 ) -> None:
     if window.since is None and not from_failures:
-        raise typer.BadParameter("is required, but with --from-failures", param_hint="--since")
+        raise typer.BadParameter(
+            "say from when on, such as 2h (only --from-failures goes without)", param_hint="--since"
+        )
     if republish and from_failures:
         raise typer.BadParameter("drives receipts; leave out --from-failures", param_hint="--republish")
     if delete and not from_failures:

@@ -11,6 +11,7 @@ import typer
 
 from infra.naming import Names
 from ops.output import flat, print_columns, print_json, shown
+from ops.stages import require_stage
 from tenants import schema as schemas
 from tenants.errors import TenantFileError
 from tenants.loader import TenantSet, check_text, load, load_all
@@ -18,7 +19,6 @@ from tenants.models import TENANT_ID
 from tenants.registry import body_limit
 from tenants.scope import stages_in
 from tenants.template import NewTenant, render
-from tenants.text import STAGE
 
 if TYPE_CHECKING:
     from tenants.models import Tenant, Tier
@@ -166,8 +166,8 @@ def _where(directory: Path | None) -> Path:
 
 def _loaded(directory: Path | None, stage: str | None) -> TenantSet:
     """All tenants, or a stage's; prints the faults and exits 1 if a file is wrong."""
-    if stage is not None and not re.fullmatch(STAGE, stage):
-        raise typer.BadParameter(f"{stage!r} must match {STAGE}", param_hint="--stage")
+    if stage is not None:
+        require_stage(stage)
     where = _where(directory)
     try:
         known = stages_in(_ROOT)

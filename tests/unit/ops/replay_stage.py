@@ -43,7 +43,12 @@ class Stage:
         self.s3 = boto3.client("s3", region_name="us-east-1")
         self.s3.create_bucket(Bucket=BUCKET)
         tables = {"receipts": RECEIPTS_TABLE, "records": RECORDS_TABLE}
-        outputs = {"apiUrl": "x", "region": "us-east-1", "stage": "local", "tables": tables, "tenants": {}}
+        tenants = {
+            "acme": {"keys": {"server": "k"}},
+            "bluebird": {"keys": {"server": "k"}, "status": "suspended"},
+        }
+        outputs = {"apiUrl": "x", "region": "us-east-1", "stage": "local", "tables": tables}
+        outputs["tenants"] = tenants
         (home / "local.json").write_text(json.dumps(outputs), encoding="utf-8")
 
     def put(self, receipt: Receipt, *, recorded: bool = False) -> None:

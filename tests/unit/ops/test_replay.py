@@ -171,6 +171,30 @@ def test_nonsense_is_a_usage_error(stage: Stage, arguments: tuple[str, ...]) -> 
     assert stage.replay(*arguments).exit_code == 2
 
 
+@pytest.mark.parametrize("how", [("--since", "2h"), ("--from-failures",)])
+def test_a_tenant_that_the_stage_does_not_have_is_refused_with_those_it_has(
+    stage: Stage, how: tuple[str, ...]
+) -> None:
+    result = stage.replay(*how, "--tenant", "nobody")
+    assert result.exit_code == 2
+    assert "stage local has no tenant 'nobody'; there are: acme, bluebird" in result.stderr
+
+
+def test_a_suspended_tenants_receipts_can_be_delivered(stage: Stage) -> None:
+    stage.put(recent(1, "bluebird"))
+    assert stage.counts("--since", "2h", "--tenant", "bluebird")["queued"] == 1
+
+
+def test_a_stage_without_settings_is_refused_with_those_that_have_some(stage: Stage) -> None:
+    result = stage.replay("--since", "2h", "--stage", "qa")
+    assert result.exit_code == 2
+    assert "no stage 'qa' (no Pulumi.qa.yaml); there are: dev, local, prod" in result.stderr
+
+
+def test_without_a_time_the_command_asks_for_one_with_an_example(stage: Stage) -> None:
+    assert "say from when on, such as 2h (only --from-failures goes without)" in stage.replay().stderr
+
+
 def test_a_platform_that_is_not_up_is_named(stage: Stage) -> None:
     (stage.home / "local.json").unlink()
     result = stage.replay("--since", "2h")

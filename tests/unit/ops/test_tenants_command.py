@@ -101,6 +101,12 @@ def test_list_of_a_stage_without_tenants_is_empty_and_fine(tmp_path: Path) -> No
     assert (result.exit_code, json.loads(result.stdout)) == (0, [])
 
 
+def test_list_of_a_stage_without_settings_is_refused_with_those_that_have_some(tmp_path: Path) -> None:
+    result = at(directory(tmp_path, acme=TENANT), "list", "--stage", "qa")
+    assert result.exit_code == 2
+    assert "no stage 'qa' (no Pulumi.qa.yaml); there are: dev, local, prod" in result.stderr
+
+
 def test_show_fills_in_defaults_limits_and_topics(tmp_path: Path) -> None:
     text = TENANT + "operations: {leads: {bodyLimitBytes: 1500}}\n"
     path = directory(tmp_path, acme=text)
