@@ -61,6 +61,8 @@ def read_json(path: Path) -> dict[str, Any] | None:
 def exclusive(path: Path) -> Iterator[None]:
     """Hold the lock file for the block; a second holder is refused at once, in any process.
 
+    The file holds the holder's process number, for the message to the second.
+
     Raises LocalPlatformError when another command holds it. The system drops the lock when its holder
     dies, so a lock never outlives a crash.
     """
@@ -69,7 +71,12 @@ def exclusive(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise LocalPlatformError(f"another command is working on {path.parent}; wait for it") from error
+            pid = path.read_text(encoding="ascii").strip()
+            who = f"another command (pid {pid})" if pid else "another command"
+            raise LocalPlatformError(f"{who} is working on {path.parent}; wait for it") from error
+        os.ftruncate(descriptor, 0)  # a killed holder's
+        os.write(descriptor, f"{os.getpid()}\n".encode())
         yield
+        os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
