@@ -20,6 +20,8 @@ from ops.local.platform import REPOSITORY, LocalPlatform
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ops.local.outputs import LocalOutputs
+
 app = typer.Typer(help="The local platform: the Pulumi program on a local AWS.", no_args_is_help=True)
 
 Home = Annotated[Path, typer.Option(help="Where the platform keeps its state.", show_default=".onceward")]
@@ -30,6 +32,8 @@ Tenants = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 _HOME = REPOSITORY / ".onceward"
+
+_UNSET = "unset ONCEWARD_URL ONCEWARD_KEY"
 
 _INTERRUPTED = 130
 """128 + SIGINT (2): the exit code of a command that Ctrl-C ended, by the shells' convention."""
@@ -42,7 +46,10 @@ def up(
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget all that was there before.")] = False,
     preview: Annotated[bool, typer.Option("--preview", help="Only say what would be done.")] = False,
     form_port: Annotated[
-        int, typer.Option(help="Port of the lead form; must be in the origins of the tenant's key.")
+        int,
+        typer.Option(
+            min=1, max=65535, help="Port of the lead form; must be in the origins of the tenant's key."
+        ),
     ] = FormSite.port,
     as_json: AsJson = False,
 ) -> None:
@@ -58,7 +65,7 @@ def up(
     """
     say = (lambda _line: None) if as_json else typer.echo
     began = time.monotonic()
-    platform = LocalPlatform(home, tenants, form=FormSite(port=form_port), say=say)
+    platform = LocalPlatform(home, tenants, form=FormSite(port=form_port), say=say, warn=_warn)
     with _errors_told(), _interruption_told(platform):
         summary = platform.preview() if preview else platform.up(fresh=fresh)
     if as_json:
@@ -108,20 +115,31 @@ def env(
 ) -> None:
     """Print shell lines that set ONCEWARD_URL and ONCEWARD_KEY, for `eval`; exit 1 if the platform is down.
 
+    Where there is nothing to set, the line unsets both: an `eval` must not leave another tenant's key.
+
     Example: eval "$(onceward local env acme)"
     """
     platform = LocalPlatform(home)
     with _errors_told():
-        outputs = platform.outputs()
-        if not platform.status().running:  # it was killed, or the machine went down
-            raise LocalPlatformError("The local AWS does not run; bring the platform up first (`make up`).")
+        outputs = _outputs_of_what_runs(platform)
     known = outputs.tenants.get(tenant)
     if known is None or key not in known.keys:
         there = ", ".join(f"{name}: {'/'.join(each.keys)}" for name, each in sorted(outputs.tenants.items()))
+        typer.echo(_UNSET)
         typer.echo(f"There is no key {key!r} of a tenant {tenant!r}. There are {there}.", err=True)
         raise typer.Exit(2)
+    if known.status == "suspended":
+        _warn(f"# tenant {tenant} is suspended: its requests are refused (403)")
     typer.echo(f"export ONCEWARD_URL={shlex.quote(outputs.api_url)}")
     typer.echo(f"export ONCEWARD_KEY={shlex.quote(known.keys[key])}")
+
+
+def _outputs_of_what_runs(platform: LocalPlatform) -> LocalOutputs:
+    """The outputs; raises LocalPlatformError, and unsets what an `eval` set before, if nothing runs."""
+    if platform.status().running and platform.outputs_file.exists():
+        return platform.outputs()
+    typer.echo(_UNSET)
+    raise LocalPlatformError("The platform is not up; bring the platform up first (`make up`).")
 
 
 @contextlib.contextmanager
@@ -144,6 +162,11 @@ def _interruption_told(platform: LocalPlatform) -> Iterator[None]:
         left = f"the local AWS still runs at {now.endpoint_url}" if now.running else "nothing runs"
         typer.echo(f"Interrupted: {left}; `make up` continues, `make down` stops it.", err=True)
         raise typer.Exit(_INTERRUPTED) from interruption
+
+
+def _warn(line: str) -> None:
+    """On stderr, so that `--json` keeps its one object and still hides nothing."""
+    typer.echo(line, err=True)
 
 
 def _tell(platform: LocalPlatform) -> None:

@@ -93,6 +93,10 @@ class Emulator:
         """When the emulator last wrote its state (seconds since the epoch); None if it never did."""
         return max((f.stat().st_mtime for f in (self._data / "state").glob("*.json")), default=None)
 
+    def started_at(self) -> float | None:
+        """When it was last started, by the clock of `saved_at`; None if it never was."""
+        return self._record.stat().st_mtime if self._record.exists() else None
+
     def start(self) -> Endpoint:
         """Start it, if it does not run yet, and return once it answers.
 

@@ -15,9 +15,13 @@ READY_SECONDS = 10.0
 """How long the page's server may take to listen; it takes a tenth of a second."""
 
 
+HTTP_PORT = 80
+"""The default port of the scheme, which an origin leaves out (RFC 6454, section 6.2)."""
+
+
 @dataclass(frozen=True)
 class FormSite:
-    """Whose form is served and where. The origin `http://127.0.0.1:PORT` must be among the key's origins."""
+    """Whose form is served and where. Its `origin` must be among the key's origins, if that lists any."""
 
     port: int = 8088
     """The port in the origins of tenants/acme.yaml."""
@@ -30,6 +34,11 @@ class FormSite:
     def url(self) -> str:
         """Where a browser finds it."""
         return f"http://{LOOPBACK}:{self.port}/"
+
+    @property
+    def origin(self) -> str:
+        """What a browser sends as the page's `Origin`: without the port if it is HTTP's own."""
+        return f"http://{LOOPBACK}" if self.port == HTTP_PORT else f"http://{LOOPBACK}:{self.port}"
 
 
 class Form:

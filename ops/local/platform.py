@@ -24,6 +24,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 STAGE = "local"
 """The one stage that is brought up here; its settings are Pulumi.local.yaml."""
 
+LOST = (
+    "The local AWS was not stopped in good order: its data is lost (leads, receipts); "
+    "all is made anew, with new API keys and URL."
+)
+"""What a killed emulator means to its user."""
+
 Say = Callable[[str], None]
 
 
@@ -74,7 +80,7 @@ class LocalPlatform:
 
     `tenants_directory` takes the place of the stage's own setting; `form` says which lead form to serve
     (None: none). `owned`: all of it ends when this process does, else only by `down`. `say` is given each
-    line that a person should read.
+    line that a person should read, `warn` (by default `say`) those that nobody should miss.
     """
 
     def __init__(
@@ -85,11 +91,13 @@ class LocalPlatform:
         form: FormSite | None = None,
         owned: bool = False,
         say: Say = lambda _line: None,
+        warn: Say | None = None,
     ) -> None:
         self._home = home
         self._tenants_directory = tenants_directory
         self._site = form
         self._say = say
+        self._warn = warn or say
         self._config = self._read_config()
         self._progress = Progress(home)
         self._emulator = Emulator(home, self._config.region, owned=owned)
@@ -125,7 +133,7 @@ class LocalPlatform:
             self._form.stop()
             if not self._emulator.stop():
                 self._emulator.forget_state()
-                self._say("The local AWS had to be killed: its state is lost, the next `up` makes it anew.")
+                self._warn("The local AWS had to be killed: its state is lost, the next `up` makes it anew.")
 
     def status(self) -> Status:
         """How it is now."""
@@ -157,7 +165,7 @@ class LocalPlatform:
 
     def _bring_up(self) -> UpdateSummary:
         state = State(self._home / "state.json")
-        self._forget_what_is_lost(state)
+        lost = self._forget_what_is_lost(state)
         was_running = self._emulator.running()
         endpoint = self._emulator.start()
         if not was_running and drop_stream_mappings(state, Clients(endpoint, self._config.region)):
@@ -165,6 +173,8 @@ class LocalPlatform:
         summary = self._update(state, endpoint, dry_run=False)
         local_outputs.write(self.outputs_file, state.outputs, endpoint)
         self._serve_form()
+        if lost:
+            self._warn(LOST)  # again: some two hundred lines of what was made have passed since
         return summary
 
     def _read_config(self) -> stack_config.StackConfig:
@@ -182,16 +192,23 @@ class LocalPlatform:
         for file in (self.outputs_file, self._home / "state.json", self._home / "state.journal"):
             file.unlink(missing_ok=True)
 
-    def _forget_what_is_lost(self, state: State) -> None:
-        """Drop a record of resources that are not there: the emulator saves its state only when stopped."""
-        if self._emulator.running():
-            return
-        saved, changed = self._emulator.saved_at(), state.changed_at()
-        if changed is not None and (saved is None or saved < changed):
-            self.outputs_file.unlink(missing_ok=True)
-            self._say("The local AWS was not stopped in good order: its state is lost, all is made anew.")
-            self._emulator.forget_state()
-            state.forget()
+    def _forget_what_is_lost(self, state: State) -> bool:
+        """Drop a record of resources that are not there: the emulator saves its state only when stopped.
+
+        True if there was one. What was accepted since the emulator started is lost even where no resource
+        has changed since then.
+        """
+        changed = state.changed_at()
+        if changed is None or self._emulator.running():
+            return False
+        saved, started = self._emulator.saved_at(), self._emulator.started_at()
+        if saved is not None and saved >= max(changed, started or 0.0):
+            return False
+        self.outputs_file.unlink(missing_ok=True)
+        self._warn(LOST)
+        self._emulator.forget_state()
+        state.forget()
+        return True
 
     def _update(self, state: State, endpoint: Endpoint, *, dry_run: bool) -> UpdateSummary:
         region = state.outputs.get("region", self._config.region)
@@ -208,15 +225,30 @@ class LocalPlatform:
 
         return run_program(self._config, state, Clients(endpoint, region), report, dry_run=dry_run)
 
+    def _tenants(self) -> Path:
+        """The directory that the program reads tenant files from."""
+        from infra.settings import Settings  # here for the same reason as in `run_program`
+
+        default = str(Settings.model_fields["tenants_directory"].default)
+        key = f"{self._config.project}:tenantsDirectory"
+        return REPOSITORY / self._config.values.get(key, default)
+
     def _serve_form(self) -> None:
         if self._site is None:
             return
         outputs = self.outputs()
         if self._site.key not in getattr(outputs.tenants.get(self._site.tenant), "keys", {}):
             self._form.stop()
-            self._say(f"No lead form: tenant {self._site.tenant} has no key {self._site.key} here.")
+            self._warn(f"No lead form: tenant {self._site.tenant} has no key {self._site.key} here.")
+            return
+        from ops.local.origins import refusal  # here for the same reason as in `run_program`
+
+        refused = refusal(self._site, self._tenants(), STAGE)
+        if refused is not None:
+            self._form.stop()
+            self._warn(refused)
             return
         try:
             self._form.serve(self._site, outputs)
         except LocalPlatformError as error:
-            self._say(str(error))
+            self._warn(str(error))

@@ -30,6 +30,7 @@ class Site:
         self.tenants = directory / "tenants"
         self.form = FormSite(free_port(), tenant="alpha", tenant_name="Alpha", key="web")
         shutil.copytree(TENANTS, self.tenants)
+        self.edit("alpha", "origins: [", f"origins: [{self.form.origin}, ")
         self.said: list[str] = []
         self.platform = self.another()
 

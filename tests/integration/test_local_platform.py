@@ -121,6 +121,22 @@ def test_the_form_is_served_with_the_publishable_key_and_nothing_else(site: Site
             get(path)
 
 
+def test_a_form_that_the_key_would_refuse_is_not_served_and_the_field_to_edit_is_named(site: Site) -> None:
+    site.edit("alpha", f"origins: [{site.form.origin}, ", "origins: [")
+    try:
+        site.up()
+        assert site.platform.status().form_url is None
+        refused = [line for line in site.said if line.startswith("No lead form")]
+        assert len(refused) == 1
+        assert f"{site.form.origin} is not among the origins of alpha's key web" in refused[0]
+        assert "keys[1].origins" in refused[0]
+        assert str(site.tenants / "alpha.yaml") in refused[0]
+    finally:
+        site.edit("alpha", "origins: [", f"origins: [{site.form.origin}, ")
+        site.up()
+    assert site.platform.status().form_url == site.form.url
+
+
 def test_two_commands_at_once_are_refused_rather_than_mixed(site: Site) -> None:
     with (site.home / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -70,17 +71,38 @@ def test_down_leaves_no_process_behind_not_even_a_functions(site: Site) -> None:
     site.up()
 
 
-def test_an_emulator_that_was_killed_is_made_anew_and_said_so(site: Site) -> None:
-    site.edit("gamma", "name: Gamma", "name: Gamma Renamed")
-    site.up()  # a change since the emulator last saved its state
+def kill_the_emulator(site: Site) -> None:
     record = json.loads((site.home / "emulator.json").read_text())
     process = psutil.Process(record["process"]["pid"])
     process.kill()
     process.wait(10)
+
+
+def test_an_emulator_that_was_killed_is_made_anew_and_said_so(site: Site) -> None:
+    site.edit("gamma", "name: Gamma", "name: Gamma Renamed")
+    site.up()  # a change since the emulator last saved its state
+    kill_the_emulator(site)
     summary = site.up()
-    assert any("made anew" in line for line in site.said)
+    for line in (site.said[0], site.said[-1]):  # before two hundred lines of what is made, and after them
+        assert "its data is lost (leads, receipts)" in line
+        assert "new API keys and URL" in line
     assert summary.changes == len(summary.created) > 150
     assert site.post("alpha").status_code == 201
+
+
+def test_an_emulator_killed_after_its_last_save_has_lost_what_it_accepted_even_if_no_resource_changed(
+    site: Site,
+) -> None:
+    site.platform.down()
+    site.up()
+    site.post("alpha")
+    started = (site.home / "emulator.json").stat().st_mtime
+    for file in (site.home / "state.json", *(site.home / "emulator" / "state").glob("*.json")):
+        os.utime(file, (started - 60, started - 60))  # all of it before the start
+    kill_the_emulator(site)
+    site.up()
+    assert "its data is lost (leads, receipts)" in site.said[0]
+    assert site.post("alpha").headers.get("Idempotent-Replayed") is None
 
 
 def test_a_fresh_start_needs_nothing_of_what_was_there_not_even_a_readable_state(site: Site) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN = CliRunner()
+UNSET = "unset ONCEWARD_URL ONCEWARD_KEY\n"
 
 
 def test_status_of_what_never_ran_is_down_and_exits_1(tmp_path: Path) -> None:
@@ -142,6 +143,14 @@ def test_ctrl_c_in_up_says_in_one_line_what_still_runs(home: Path, monkeypatch: 
     )
 
 
+@pytest.mark.parametrize("port", ["0", "65536", "70000", "-1"])
+def test_a_form_port_that_is_none_is_a_usage_error(tmp_path: Path, port: str) -> None:
+    refused = RUN.invoke(app, ["up", "--home", str(tmp_path / "home"), "--form-port", port])
+    assert refused.exit_code == 2
+    assert "Invalid value for '--form-port'" in refused.stderr
+    assert not (tmp_path / "home").exists()
+
+
 def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_what_is_not(home: Path) -> None:
     told = RUN.invoke(app, ["env", "acme", "--home", str(home)])
     assert shlex.split(told.stdout) == [
@@ -149,14 +158,24 @@ def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_wh
     ]
     for wrong in (["acme", "web"], ["nobody"]):
         refused = RUN.invoke(app, ["env", *wrong, "--home", str(home)])
-        assert refused.exit_code == 2
+        assert (refused.exit_code, refused.stdout) == (2, UNSET)
         assert "acme: server" in refused.stderr
+
+
+def test_env_of_a_suspended_tenant_says_that_its_requests_are_refused(home: Path) -> None:
+    assert RUN.invoke(app, ["env", "acme", "--home", str(home)]).stderr == ""
+    suspended = OUTPUTS | {"tenants": {"cobalt": TENANT | {"status": "suspended"}}}
+    (home / "local.json").write_text(json.dumps(suspended))
+    told = RUN.invoke(app, ["env", "cobalt", "--home", str(home)])
+    assert told.exit_code == 0
+    assert told.stderr == "# tenant cobalt is suspended: its requests are refused (403)\n"
+    assert "export ONCEWARD_KEY" in told.stdout
 
 
 def test_env_of_a_platform_whose_emulator_was_killed_says_to_bring_it_up(home: Path) -> None:
     not_running(home)
     refused = RUN.invoke(app, ["env", "acme", "--home", str(home)])
-    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert (refused.exit_code, refused.stdout) == (1, UNSET)
     assert "bring the platform up first" in refused.stderr
 
 
@@ -165,8 +184,8 @@ def test_after_down_nothing_finds_the_addresses_of_what_ran(home: Path) -> None:
     assert RUN.invoke(app, ["down", "--home", str(home)]).exit_code == 0
     assert not (home / "local.json").exists()
     refused = RUN.invoke(app, ["env", "acme", "--home", str(home)])
-    assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "bring it up first" in refused.stderr
+    assert (refused.exit_code, refused.stdout) == (1, UNSET)
+    assert "bring the platform up first" in refused.stderr
     with pytest.raises(TargetError, match="not up"):
         from_local(home / "local.json")
 
