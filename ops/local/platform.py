@@ -1,21 +1,22 @@
 """The local platform: the emulator, the Pulumi program brought up on it, and the lead form."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ops.local import outputs as local_outputs
 from ops.local import stack_config
 from ops.local.clients import Clients
-from ops.local.diff import Report, Step
+from ops.local.diff import Step
 from ops.local.display import step_line
 from ops.local.emulator import Emulator, Endpoint
-from ops.local.errors import InvalidInputError, LocalPlatformError
+from ops.local.errors import LocalPlatformError
 from ops.local.files import exclusive, private_directory
 from ops.local.form import Form, FormSite
 from ops.local.outputs import LocalOutputs
+from ops.local.program import run_program
 from ops.local.progress import Progress
 from ops.local.state import State
+from ops.local.status import Status
 from ops.local.streams import drop_stream_mappings
 from ops.local.summary import UpdateSummary
 
@@ -31,48 +32,6 @@ LOST = (
 """What a killed emulator means to its user."""
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Status:
-    """How the platform of one home is: `form_url` is None where no form is served."""
-
-    running: bool
-    complete: bool
-    """It runs, and the last `up` came to its end."""
-    unfinished: str | None
-    """What to say if it runs and is not complete."""
-    endpoint_url: str | None
-    api_url: str | None
-    form_url: str | None
-    resources: int
-    tenants: tuple[str, ...]
-
-
-def run_program(
-    config: stack_config.StackConfig,
-    state: State,
-    aws: Clients,
-    report: Report,
-    *,
-    dry_run: bool,
-) -> UpdateSummary:
-    """Run the Pulumi program. Raises InvalidInputError for wrong settings or tenant files."""
-    # Imported here: pulumi-aws takes two seconds to load, and `down` and `status` have no use for it.
-    from infra.bundle import BundleError
-    from infra.program import deploy
-    from infra.settings import SettingsError
-    from ops.local import update
-    from ops.local.monitor import Program
-    from ops.local.resources.registry import PROVIDERS
-    from tenants.errors import TenantFileError
-
-    program = Program(config.project, STAGE, config.directory, dry_run=dry_run)
-    inputs = update.Inputs(program, config.values, deploy, PROVIDERS)
-    try:
-        return update.run(inputs, state, aws, report)
-    except (SettingsError, TenantFileError, BundleError) as error:
-        raise InvalidInputError(str(error)) from error
 
 
 class LocalPlatform:
@@ -223,7 +182,7 @@ class LocalPlatform:
             if line is not None:
                 self._say(line)
 
-        return run_program(self._config, state, Clients(endpoint, region), report, dry_run=dry_run)
+        return run_program(self._config, STAGE, state, Clients(endpoint, region), report, dry_run=dry_run)
 
     def _tenants(self) -> Path:
         """The directory that the program reads tenant files from."""

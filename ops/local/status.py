@@ -1,0 +1,19 @@
+"""How the local platform of one home is."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Status:
+    """How the platform of one home is: `form_url` is None where no form is served."""
+
+    running: bool
+    complete: bool
+    """It runs, and the last `up` came to its end."""
+    unfinished: str | None
+    """What to say if it runs and is not complete."""
+    endpoint_url: str | None
+    api_url: str | None
+    form_url: str | None
+    resources: int
+    tenants: tuple[str, ...]
