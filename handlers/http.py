@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain.errors import (
     BodyTooLarge,
+    Declined,
+    EffectFailed,
+    EffectUnknown,
     Forbidden,
     InvalidBody,
     InvalidKey,
     KeyReused,
+    NotCharged,
     NotFound,
     OncewardError,
     Refused,
     RequestInProgress,
     RequestRefused,
+    SlotTaken,
+    Unauthorized,
     Unavailable,
     UnsupportedMediaType,
 )
@@ -29,6 +35,7 @@ if TYPE_CHECKING:
     from handlers.http_request import HttpRequest
 
 CREATED: Final = 201
+ACCEPTED: Final = 202
 OK: Final = 200
 
 # How soon a caller may try again after an outage: the store's own recovery from a throttle is about a second.
@@ -46,10 +53,16 @@ _PROBLEMS: Final[tuple[tuple[type[OncewardError], int, str, str], ...]] = (
     (InvalidBody, 400, "invalid-body", "The body is not acceptable"),
     (BodyTooLarge, 413, "body-too-large", "The body is too large"),
     (UnsupportedMediaType, 415, "unsupported-media-type", "The body must be JSON"),
+    (Unauthorized, 401, "unauthorized", "The sender is not known"),
     (Forbidden, 403, "forbidden", "Not allowed"),
     (NotFound, 404, "not-found", "Not found"),
     (KeyReused, 422, "key-reused", "The key was used for another request"),
     (RequestInProgress, 409, "request-in-progress", "The first request is still running"),
+    (Declined, 402, "declined", "The payment was declined"),
+    (SlotTaken, 409, "slot-taken", "The slot is taken"),
+    (NotCharged, 502, "not-charged", "No charge was made"),
+    (EffectFailed, 502, "effect-failed", "What was asked for did not happen"),
+    (EffectUnknown, 504, "effect-unknown", "Whether it happened is not known yet"),
     (Unavailable, 503, "store-unavailable", "Temporarily unavailable"),
     # The store answered and refused us: an access right or a key is broken. For the caller, an outage.
     (Refused, 503, "store-unavailable", "Temporarily unavailable"),

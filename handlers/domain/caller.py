@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeGuard
 
 from handlers.domain.errors import OncewardError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from handlers.domain.json_text import JsonValue
 
 # The same rule as the tenant files (DESIGN section 2): with no `#` in it, the first `#` of a stored
 # key always ends the tenant. A context that breaks it is refused rather than joined into a key.
@@ -19,8 +21,9 @@ TENANT_ID: Final = re.compile(r"[a-z][a-z0-9-]{1,30}[a-z0-9]")
 EVERY_OPERATION: Final = "*"
 """The operations entry that stands for all of them."""
 
-KeySource: TypeAlias = Literal["header", "header-or-body"]
-"""Where an operation's idempotency key comes from: `header` only, or the body's hash if there is none."""
+KeySource: TypeAlias = Literal["header", "header-or-body", "fields"]
+"""Where an operation's idempotency key comes from: `header` only, or the body's hash if there is none, or
+chosen fields of the body (a header is not looked at then)."""
 
 
 class MalformedContext(OncewardError):
@@ -32,11 +35,16 @@ class OperationSettings:
     """What a tenant has set for one operation, defaults filled in.
 
     `window_seconds`: how long a key is remembered, seconds, at least 1.
-    `key_source`: see `KeySource`.
+    `key_source`: see `KeySource`; `key_fields`: JMESPath expressions over the body, for `fields`.
+    `body_limit_bytes`: the largest body, bytes, where it is below the tier's.
+    `options`: what is the operation's own (a payment provider's address), as the registry stores it.
     """
 
     window_seconds: int
     key_source: KeySource
+    key_fields: tuple[str, ...] = ()
+    body_limit_bytes: int | None = None
+    options: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,38 @@ class RequestInProgress(OncewardError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class Unauthorized(RequestRefused):
+    """The sender did not prove who it is; nothing of what it sent was looked at."""
+
+
+class FinalRefusal(RequestRefused):
+    """The effect's own no, and a final answer: it is stored, and replayed like any other."""
+
+
+class Declined(FinalRefusal):
+    """The payment was declined."""
+
+
+class SlotTaken(FinalRefusal):
+    """Somebody else has the slot."""
+
+
+class NotCharged(FinalRefusal):
+    """Looked up after the provider forgot the key: no charge was ever made, and none may be made any more."""
+
+
+class EffectFailed(OncewardError):
+    """The effect certainly did not happen: the claim is released, and a retry runs at once."""
+
+
+class EffectUnknown(OncewardError):
+    """Nobody can say whether the effect happened: a retry resumes it under the same downstream key."""
+
+
+class LeaseLost(OncewardError):
+    """The claim is another attempt's by now: this one may write nothing more."""
+
+
 class Unavailable(OncewardError):
     """A service that we depend on cannot be reached, throttles or fails: whether a write happened is unknown.
 

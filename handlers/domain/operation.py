@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from handlers.domain.caller import KeySource
+    from handlers.domain.effect import Effect
     from handlers.domain.json_text import JsonValue
+    from handlers.domain.outbound import Outbound
 
 Document: TypeAlias = "dict[str, JsonValue]"
 
@@ -19,6 +21,26 @@ class Schema(Protocol):
 
     def __call__(self, body: JsonValue, /) -> Document:
         """Return `body`, unchanged, when it fits."""
+
+
+class SlotStore(Protocol):
+    """What can be taken once: a doctor's time."""
+
+    def take(self, tenant_id: str, slot: str, generation: str, record_id: str) -> bool:
+        """Take `slot` unless another generation has it: one conditional write. False: another has it.
+
+        Raises Unavailable or Refused.
+        """
+
+
+class SecretStore(Protocol):
+    """Tenants' secrets, cached for a minute."""
+
+    def find(self, tenant_id: str, name: str) -> tuple[str, ...]:
+        """The secrets under `name` (`payments/provider`), newest first; empty when there is none.
+
+        Raises Unavailable or Refused.
+        """
 
 
 @dataclass(frozen=True)
@@ -36,6 +58,7 @@ class AcceptOperation:
         answered: the members of the document that the first answer carries, besides ``id`` and ``createdAt``.
         key_source: where the key comes from, unless the tenant says otherwise.
         window_seconds: how long a key stands for its request, unless the tenant says otherwise.
+        answer: what a first answer says: `created` (201), or `accepted` (202: `domain.work` follows).
     """
 
     name: str
@@ -47,4 +70,39 @@ class AcceptOperation:
     derive: Callable[[Mapping[str, JsonValue]], Document]
     answered: tuple[str, ...] = field(default=())
     key_source: KeySource = "header"
+    window_seconds: int = 24 * 60 * 60
+    answer: Literal["created", "accepted"] = "created"
+
+
+@dataclass(frozen=True)
+class Ports:
+    """What effects may use of the outside world; each takes what it needs."""
+
+    outbound: Outbound
+    slots: SlotStore
+    secrets: SecretStore
+
+
+@dataclass(frozen=True)
+class ExecuteOperation:
+    """An operation in execute mode: claim with a lease, effect, fenced complete.
+
+    Attributes:
+        name, permission, record_name, event_type, path, schema: as of `AcceptOperation`.
+        bind: makes the effect from the ports.
+        answered: the members that the effect adds and the first answer carries, besides id and createdAt.
+        key_source: `header` (required) or `fields`.
+        key_fields: JMESPath expressions over the body, for `fields`.
+    """
+
+    name: str
+    permission: str
+    record_name: str
+    event_type: str
+    path: str
+    schema: Schema
+    bind: Callable[[Ports], Effect]
+    answered: tuple[str, ...] = field(default=())
+    key_source: KeySource = "header"
+    key_fields: tuple[str, ...] = field(default=())
     window_seconds: int = 24 * 60 * 60
