@@ -74,7 +74,7 @@ format: setup ## put the code into the format that check asks for
 lock: setup ## write the lock files again (after a change of pyproject.toml or a *.in file)
 	$(COMPILE) pyproject.toml --extra dev -o requirements.lock
 	$(COMPILE) tests/iam_simulator/node.in -o tests/iam_simulator/node.lock
-	for each in authorizer ingest read dispatch; do \
+	for each in $(patsubst bundle/%.in,%,$(wildcard bundle/*.in)); do \
 	  $(COMPILE) --python-version 3.11 bundle/$$each.in -o bundle/$$each.lock || exit 1; done
 
 .PHONY: chromium

@@ -41,6 +41,6 @@ class Outbound(Protocol):
         """Send one request.
 
         Raises:
-            DestinationForbidden, NotSent, AnswerLost: their messages name the host, never the path, a header or
-                the body.
+            DestinationForbidden, NotSent, AnswerLost: their messages name the host, never path, header or
+                body.
         """
