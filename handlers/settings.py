@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from handlers.domain.work import BY_OPERATION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class MissingSettingError(RuntimeError):
@@ -19,6 +25,14 @@ def _variable(name: str) -> str:
 
 def _list(name: str) -> tuple[str, ...]:
     return tuple(word for word in os.environ.get(name, "").split(",") if word)
+
+
+def _optional(name: str) -> str | None:
+    return os.environ.get(name) or None
+
+
+def _work_queues() -> dict[str, str]:
+    return {operation: _variable(f"{operation.upper()}_QUEUE_URL") for operation in BY_OPERATION}
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,7 @@ class DispatchSettings:
 
     Attributes:
         topic_arn_prefix: a tenant's topic ARN less the tenant id.
+        work_queue_urls: by the operation whose work the queue takes.
         stream_honours_partial_failures: whether the stream's mapping acts on `batchItemFailures`. Where it
             does not (the local AWS), a reported failure would be taken for success and lost.
     """
@@ -82,11 +97,12 @@ class DispatchSettings:
     records_table: str
     topic_arn_prefix: str
     retry_queue_url: str
+    work_queue_urls: Mapping[str, str]
     stream_honours_partial_failures: bool
 
     @classmethod
     def from_environment(cls) -> DispatchSettings:
-        """Read STAGE, RECORDS_TABLE, TOPIC_ARN_PREFIX, RETRY_QUEUE_URL and STREAM_PARTIAL_FAILURES.
+        """Read STAGE, RECORDS_TABLE, TOPIC_ARN_PREFIX, RETRY_QUEUE_URL, STREAM_PARTIAL_FAILURES, work queues.
 
         The last is `honoured` where the mapping honours them; unset is safe anywhere: the whole batch is
         retried, which costs repeated deliveries and loses nothing. Raises MissingSettingError.
@@ -96,5 +112,115 @@ class DispatchSettings:
             _variable("RECORDS_TABLE"),
             _variable("TOPIC_ARN_PREFIX"),
             _variable("RETRY_QUEUE_URL"),
+            _work_queues(),
             os.environ.get("STREAM_PARTIAL_FAILURES") == "honoured",
         )
+
+
+@dataclass(frozen=True)
+class ExecuteSettings:
+    """`execute`: receipts and slots, and how to reach what is outside AWS.
+
+    Attributes:
+        secrets_prefix: what the names of all tenants' secrets start with, `/onceward/<stage>/`.
+        stand_in_url: on the stage `local` only: where the stand-in answers for every destination.
+    """
+
+    stage: str
+    receipts_table: str
+    slots_table: str
+    secrets_prefix: str
+    cors_origins: tuple[str, ...]
+    stand_in_url: str | None
+
+    @classmethod
+    def from_environment(cls) -> ExecuteSettings:
+        """Read STAGE, RECEIPTS_TABLE, SLOTS_TABLE, SECRETS_PREFIX, CORS_ORIGINS and STAND_IN_URL (optional)."""
+        return cls(
+            _variable("STAGE"),
+            _variable("RECEIPTS_TABLE"),
+            _variable("SLOTS_TABLE"),
+            _variable("SECRETS_PREFIX"),
+            _list("CORS_ORIGINS"),
+            _optional("STAND_IN_URL"),
+        )
+
+
+@dataclass(frozen=True)
+class WebhooksSettings:
+    """`webhooks`: the receipts table, the registry and the senders' secrets (see `ExecuteSettings`)."""
+
+    stage: str
+    receipts_table: str
+    tenants_table: str
+    secrets_prefix: str
+
+    @classmethod
+    def from_environment(cls) -> WebhooksSettings:
+        """Read STAGE, RECEIPTS_TABLE, TENANTS_TABLE and SECRETS_PREFIX; raises MissingSettingError."""
+        return cls(
+            _variable("STAGE"),
+            _variable("RECEIPTS_TABLE"),
+            _variable("TENANTS_TABLE"),
+            _variable("SECRETS_PREFIX"),
+        )
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """`deliver` and `fulfil`: their queue, the records, and how to reach what is outside AWS.
+
+    Attributes:
+        max_receives: after so many receives the queue moves a message to its dead-letter queue.
+        event_bus: the bus's name; None for `deliver`, which has no events of its own.
+    """
+
+    stage: str
+    records_table: str
+    tenants_table: str
+    secrets_prefix: str
+    queue_url: str
+    max_receives: int
+    stand_in_url: str | None
+    event_bus: str | None
+
+    @classmethod
+    def from_environment(cls) -> WorkerSettings:
+        """Read the variables of the attributes' names; STAND_IN_URL and EVENT_BUS_NAME may be unset."""
+        return cls(
+            _variable("STAGE"),
+            _variable("RECORDS_TABLE"),
+            _variable("TENANTS_TABLE"),
+            _variable("SECRETS_PREFIX"),
+            _variable("QUEUE_URL"),
+            int(_variable("MAX_RECEIVES")),
+            _optional("STAND_IN_URL"),
+            _optional("EVENT_BUS_NAME"),
+        )
+
+
+@dataclass(frozen=True)
+class NotifySettings:
+    """`notify`: a tenant's topic ARN less the tenant id."""
+
+    stage: str
+    topic_arn_prefix: str
+
+    @classmethod
+    def from_environment(cls) -> NotifySettings:
+        """Read STAGE and TOPIC_ARN_PREFIX; raises MissingSettingError."""
+        return cls(_variable("STAGE"), _variable("TOPIC_ARN_PREFIX"))
+
+
+@dataclass(frozen=True)
+class ReconcileSettings:
+    """`reconcile`: the records table, and the queues by the operation whose work they take."""
+
+    stage: str
+    records_table: str
+    work_queue_urls: Mapping[str, str]
+
+    @classmethod
+    def from_environment(cls) -> ReconcileSettings:
+        """Read STAGE, RECORDS_TABLE, ORDERS_QUEUE_URL and WEBHOOKS_QUEUE_URL; raises MissingSettingError."""
+        return cls(_variable("STAGE"), _variable("RECORDS_TABLE"), _work_queues())

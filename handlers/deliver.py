@@ -1,0 +1,1 @@
+"""`deliver`: to come."""

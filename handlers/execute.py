@@ -1,0 +1,1 @@
+"""`execute`: to come."""

@@ -1,0 +1,1 @@
+"""`fulfil`: to come."""

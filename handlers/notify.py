@@ -1,0 +1,1 @@
+"""`notify`: to come."""

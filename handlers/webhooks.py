@@ -1,0 +1,1 @@
+"""`webhooks`: to come."""
