@@ -135,7 +135,7 @@ class ExecuteSettings:
 
     @classmethod
     def from_environment(cls) -> ExecuteSettings:
-        """Read STAGE, RECEIPTS_TABLE, SLOTS_TABLE, SECRETS_PREFIX, CORS_ORIGINS and STAND_IN_URL (optional)."""
+        """Read STAGE, RECEIPTS_TABLE, SLOTS_TABLE, SECRETS_PREFIX, CORS_ORIGINS, perhaps STAND_IN_URL."""
         return cls(
             _variable("STAGE"),
             _variable("RECEIPTS_TABLE"),
