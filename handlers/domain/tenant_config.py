@@ -1,0 +1,126 @@
+"""What the registry says of a tenant to whoever serves it without an API key: receiver and workers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+
+from handlers.domain.caller import TENANT_ID
+from handlers.domain.errors import CorruptItem
+from handlers.domain.json_members import Members
+from handlers.domain.webhook_identity import Identity
+from handlers.domain.webhook_proof import Proof
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Status = Literal["active", "suspended"]
+Method = Literal["PUT", "POST"]
+
+# A source is part of the derived key, between colons, so it holds none. The tenant files are stricter.
+SOURCE: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a record goes by HTTP. `url`: https, with `{id}` where the external id goes (`PUT`)."""
+
+    url: str
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """One sender of webhooks, all presets expanded.
+
+    `window_seconds`: how long an event's id stands for it. `body_limit_bytes`: the largest body, bytes.
+    `destination`: None where the tenant's topic is all that hears of the event.
+    """
+
+    proof: Proof
+    identity: Identity
+    window_seconds: int
+    body_limit_bytes: int
+    destination: Destination | None
+
+
+@dataclass(frozen=True, slots=True)
+class TenantConfig:
+    """One tenant. `webhooks`: by source. `orders_destination`: None where orders go to the bus at once."""
+
+    tenant_id: str
+    status: Status
+    webhooks: Mapping[str, SourceConfig]
+    orders_destination: Destination | None
+
+
+class TenantConfigs(Protocol):
+    """The registry by tenant id, cached for a minute."""
+
+    @property
+    def reads(self) -> int:
+        """How many reads of the table were made in the life of this process."""
+
+    def find(self, tenant_id: str) -> TenantConfig | None:
+        """What is known of a tenant, or None when there is none; `tenant_id` has the shape of one.
+
+        Raises Unavailable, Refused or CorruptItem.
+        """
+
+
+def partition_key(tenant_id: str) -> str:
+    """`tenant#<id>`: where the registry keeps a tenant."""
+    return f"tenant#{tenant_id}"
+
+
+def from_item(item: Mapping[str, Any]) -> TenantConfig:
+    """The tenant in a DynamoDB item (attribute values as boto3's client gives them).
+
+    Raises:
+        CorruptItem: a part is missing or has another shape; it names the tenant and the attribute.
+    """
+    tenant_id = item.get("tenantId", {}).get("S", "")
+    if not TENANT_ID.fullmatch(tenant_id):
+        raise CorruptItem("the registry's entry of an unnamed tenant is malformed: tenantId")
+    place = f"the registry's entry of tenant {tenant_id} is malformed"
+    attributes = Members(place, {name: value.get("S") for name, value in item.items()})
+    status: Status = attributes.word("status", ("active", "suspended"))
+    orders = _json(attributes, "orders").members_or_none("destination")
+    return TenantConfig(
+        tenant_id=tenant_id,
+        status=status,
+        webhooks=_sources(_json(attributes, "webhooks")),
+        orders_destination=None if orders is None else _destination(orders),
+    )
+
+
+def _json(attributes: Members, name: str) -> Members:
+    # Entries written by the first release have neither webhooks nor orders.
+    text = attributes.text(name) if name in attributes.values else "{}"
+    return Members.of_text(text, f"{attributes.place}: {name}")
+
+
+def _sources(webhooks: Members) -> dict[str, SourceConfig]:
+    for name in webhooks.values:
+        if not SOURCE.fullmatch(name):
+            raise webhooks.corrupt("(the name of a source)")
+    return {name: _source(members) for name, members in webhooks.every()}
+
+
+def _source(members: Members) -> SourceConfig:
+    destination = members.members_or_none("destination")
+    return SourceConfig(
+        proof=Proof.of(members.members("proof")),
+        identity=Identity.of(members.members("identity")),
+        window_seconds=members.whole("windowSeconds", 1),
+        body_limit_bytes=members.whole("bodyLimitBytes", 1),
+        destination=None if destination is None else _destination(destination),
+    )
+
+
+def _destination(members: Members) -> Destination:
+    url = members.text("url")
+    if not url.startswith("https://"):
+        raise members.corrupt("url")
+    return Destination(url, members.word("method", ("PUT", "POST")))

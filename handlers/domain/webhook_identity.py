@@ -1,0 +1,171 @@
+"""Which event a webhook tells of: its own id, from the body, from a header, or from both when they agree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+
+from handlers.domain.canonical_json import canonical
+from handlers.domain.errors import Fault, InvalidBody
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from jmespath.parser import ParsedResult
+
+    from handlers.domain.json_members import Members
+    from handlers.domain.json_text import JsonValue
+
+# The longest ids in common use are Message-IDs, which fill a line of 998 characters at most (RFC 5322 section
+# 2.1.1). Tenant, operation and source add less than 120 bytes, so that the key stays far below DynamoDB's
+# 2,048; and an id that is never hashed can be looked for, in logs and at the destination, by what it is.
+MAX_ID_BYTES: Final = 1024
+
+_PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_DOTTED_NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A JMESPath expression over the body. `text`: as it was configured."""
+
+    text: str
+    compiled: ParsedResult
+
+    @property
+    def field(self) -> str:
+        """As faults name it: a JSON Pointer where the expression is a plain path, else the expression."""
+        return "/" + self.text.replace(".", "/") if _DOTTED_NAMES.fullmatch(self.text) else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Where an event's id is.
+
+    Attributes:
+        path: of the id that the header must repeat; None where the header alone is the id.
+        header: its name, or None.
+        literals, parts: the template, as what stands before, between and behind its placeholders, and those.
+        separators: one character of each literal that stands between two placeholders.
+    """
+
+    path: Path | None
+    header: str | None
+    literals: tuple[str, ...]
+    parts: tuple[Path, ...]
+    separators: str
+
+    @classmethod
+    def of(cls, members: Members) -> Identity:
+        """Read `{"path": ..., "header": ..., "template": ...}`; raises CorruptItem."""
+        path, header = members.text_or_none("path"), members.text_or_none("header")
+        if path is None:
+            if header is None:
+                raise members.corrupt("header")
+            return cls(None, header, (), (), "")
+        template = members.text_or_none("template") or f"{{{path}}}"
+        pieces = _PLACEHOLDER.split(template)
+        literals, parts = tuple(pieces[::2]), tuple(pieces[1::2])
+        if not parts or any("{" in literal or "}" in literal for literal in literals):
+            raise members.corrupt("template")
+        return cls(
+            path=_compiled(path, members, "path"),
+            header=header,
+            literals=literals,
+            parts=tuple(_compiled(part, members, "template") for part in parts),
+            separators=_separators(literals, members),
+        )
+
+    def event_id(self, headers: Mapping[str, Sequence[str]], body: JsonValue) -> str:
+        """The event's id.
+
+        Args:
+            headers: every value of each header, under its lower-case name.
+            body: parsed.
+
+        Raises:
+            InvalidBody: a part is missing, blank, no scalar or unprintable; the id is longer than
+                MAX_ID_BYTES; header and body disagree.
+        """
+        sent = None if self.header is None else _of_header(self.header, headers)
+        if self.path is not None and sent is not None and sent != _of_body(self.path, body):
+            detail = f"header {self.header} and {self.path.text} of the body name different events"
+            raise _invalid(self.path.field, "conflicting", detail)
+        filled = self._filled(body) if self.path is not None else sent or ""
+        if len(filled.encode()) > MAX_ID_BYTES:
+            raise _invalid("", "too_long", f"the event's id is longer than {MAX_ID_BYTES} bytes")
+        return filled
+
+    def _filled(self, body: JsonValue) -> str:
+        values = [_of_body(part, body) for part in self.parts]
+        if len(values) > 1:
+            # `a:b` and `c` must not make the id that `a` and `b:c` make. One part alone cannot be mistaken.
+            values = [_escaped(value, self.separators) for value in values]
+        pairs = zip(self.literals, [*values, ""], strict=True)
+        return "".join(literal + value for literal, value in pairs)
+
+
+def _escaped(value: str, separators: str) -> str:
+    return "".join(f"%{ord(mark):02X}" if mark == "%" or mark in separators else mark for mark in value)
+
+
+def _separators(literals: tuple[str, ...], members: Members) -> str:
+    found = ""
+    for literal in literals[1:-1]:
+        # Letters, digits and % are what an escaped separator is spelled with, so they separate nothing.
+        marks = [mark for mark in literal if mark.isascii() and not mark.isalnum() and mark != "%"]
+        if not marks:
+            raise members.corrupt("template")
+        found += marks[0]
+    return found
+
+
+def _compiled(expression: str, members: Members, name: str) -> Path:
+    try:
+        return Path(expression, jmespath.compile(expression))
+    except JMESPathError:
+        raise members.corrupt(name) from None
+
+
+def _of_header(name: str, headers: Mapping[str, Sequence[str]]) -> str:
+    values = {value.strip(" \t") for value in headers.get(name.lower(), ())}
+    if len(values) > 1:
+        raise _invalid(name, "conflicting", f"header {name} was sent with two different values")
+    return _checked(name, f"header {name}", values.pop() if values else None)
+
+
+def _of_body(path: Path, body: JsonValue) -> str:
+    try:
+        found: JsonValue = path.compiled.search(body)
+    except JMESPathError:
+        # A function of the expression met a value of another type than it takes.
+        found = None
+    if isinstance(found, bool | int | float):
+        # As in fingerprints: 1, 1.0 and 1e0 are one number.
+        found = canonical(found).decode()
+    return _checked(path.field, f"{path.text} of the body", found)
+
+
+def _checked(field: str, place: str, value: JsonValue) -> str:
+    if value is None:
+        raise _invalid(field, "missing", f"{place} is missing: it identifies the event")
+    if not isinstance(value, str):
+        raise _invalid(field, "not_scalar", f"{place} must be text or a number: it identifies the event")
+    if not value.strip():
+        raise _invalid(field, "blank", f"{place} is blank: it identifies the event")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _invalid(field, "lone_surrogate", f"{place} holds half of a surrogate pair") from None
+    if _CONTROL.search(value):
+        raise _invalid(field, "control_character", f"{place} holds a control character")
+    return value
+
+
+def _invalid(field: str, rule: str, detail: str) -> InvalidBody:
+    return InvalidBody(detail, (Fault(field, rule, detail),))
