@@ -25,24 +25,29 @@ from handlers.domain.errors import (
     UnsupportedMediaType,
 )
 from handlers.domain.json_text import compact
+from handlers.domain.timestamps import rfc3339
 from handlers.http_request import CORRELATION_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from handlers.domain.json_text import JsonValue
-    from handlers.domain.receipt import StoredResponse
+    from handlers.domain.operation import AcceptOperation
+    from handlers.domain.receipt import Receipt, StoredResponse
     from handlers.http_request import HttpRequest
 
 CREATED: Final = 201
 ACCEPTED: Final = 202
 OK: Final = 200
 
+_SUCCESSES: Final = {"created": CREATED, "accepted": ACCEPTED}
+
 # How soon a caller may try again after an outage: the store's own recovery from a throttle is about a second.
 _OUTAGE_RETRY_SECONDS = 1
 # What a browser's script may read of our answers; ours are not on the CORS safelist (Fetch standard).
 EXPOSED_HEADERS: Final = (
-    "Location, ETag, Idempotent-Replayed, Idempotent-Body-Omitted, Retry-After, X-Correlation-Id"
+    "Location, ETag, Idempotent-Replayed, Idempotent-Body-Omitted, "
+    "Idempotency-First-Seen, Idempotency-Expires, Retry-After, X-Correlation-Id"
 )
 # RFC 9457 types are URIs; a URN promises no page that is not there.
 _TYPE_PREFIX = "urn:onceward:problem:"
@@ -70,6 +75,11 @@ _PROBLEMS: Final[tuple[tuple[type[OncewardError], int, str, str], ...]] = (
 _INTERNAL = (500, "internal-error", "Internal error")
 
 
+def success_status(operation: AcceptOperation) -> int:
+    """The status of a first answer."""
+    return _SUCCESSES[operation.answer]
+
+
 def problem(error: OncewardError | None, request: HttpRequest) -> dict[str, Any]:
     """The problem+json answer (RFC 9457) for an error; None stands for one that nobody foresaw."""
     status, slug, title = next((row[1:] for row in _PROBLEMS if isinstance(error, row[0])), _INTERNAL)
@@ -91,11 +101,18 @@ def problem(error: OncewardError | None, request: HttpRequest) -> dict[str, Any]
     return {"statusCode": status, "headers": headers, "body": compact(body)}
 
 
-def answer(response: StoredResponse, *, replayed: bool) -> dict[str, Any]:
-    """A stored answer, first or replayed: same status, same headers, same bytes."""
+def answer(response: StoredResponse, *, replay_of: Receipt | None = None) -> dict[str, Any]:
+    """A stored answer, first or replayed: same status, same headers, same bytes.
+
+    `replay_of`: the receipt that a replay comes from; its window goes along.
+    """
     headers = dict(response.headers)
-    if replayed:
-        headers["Idempotent-Replayed"] = "true"
+    if replay_of is not None:
+        headers |= {
+            "Idempotent-Replayed": "true",
+            "Idempotency-First-Seen": rfc3339(replay_of.created_at),
+            "Idempotency-Expires": rfc3339(replay_of.expires_at),
+        }
     if response.body is None:
         headers["Idempotent-Body-Omitted"] = "too-large"
     return {"statusCode": response.status, "headers": headers, "body": response.body or ""}

@@ -13,10 +13,11 @@ from aws_lambda_powertools import Logger
 from handlers import http, http_request
 from handlers.adapters.ingest_trace import FUNCTION, IngestTrace
 from handlers.adapters.receipts import DynamoDbReceipts
-from handlers.domain import access, canonical_json, keys
-from handlers.domain.accept import Accepted, Request, accept
+from handlers.domain import access, canonical_json, identity, keys
+from handlers.domain.accept import Replayed, accept
 from handlers.domain.caller import Caller, OperationSettings
 from handlers.domain.errors import NotFound, OncewardError
+from handlers.domain.request import Request
 from handlers.operations import BY_RESOURCE
 from handlers.settings import IngestSettings
 
@@ -71,7 +72,9 @@ def ingest(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, An
     )
     try:
         outcome = _accepted(request, dependencies, trace)
-        result = http.answer(outcome.response, replayed=not isinstance(outcome, Accepted))
+        result = http.answer(
+            outcome.response, replay_of=outcome.receipt if isinstance(outcome, Replayed) else None
+        )
         trace.succeeded(outcome)
     except OncewardError as error:
         result = http.problem(error, request)
@@ -90,9 +93,9 @@ def _accepted(request: HttpRequest, dependencies: Dependencies, trace: IngestTra
     trace.operation = operation.name
     caller = trace.caller = Caller.from_context(request.authorizer)
     access.check(caller, operation.permission, request.header("Origin"))
-    checked = _checked(request, operation, caller, dependencies)
     default = OperationSettings(operation.window_seconds, operation.key_source)
     settings = caller.operation_settings.get(operation.name, default)
+    checked = _checked(request, operation, caller, settings, dependencies)
     before_store = time.perf_counter()
     try:
         return accept(dependencies.store, operation, settings, checked)
@@ -101,14 +104,20 @@ def _accepted(request: HttpRequest, dependencies: Dependencies, trace: IngestTra
 
 
 def _checked(
-    request: HttpRequest, operation: AcceptOperation, caller: Caller, dependencies: Dependencies
+    request: HttpRequest,
+    operation: AcceptOperation,
+    caller: Caller,
+    settings: OperationSettings,
+    dependencies: Dependencies,
 ) -> Request:
     request.require_json()
-    raw = request.body(caller.body_limit_bytes)
+    raw = request.body(settings.body_limit_bytes or caller.body_limit_bytes)
     body = operation.schema(canonical_json.parse(raw))
+    # A key made of the body's fields is the only one: whatever the header says, it is not looked at.
+    sent = () if settings.key_source == "fields" else request.headers.get(keys.HEADER.lower(), ())
     return Request(
         tenant_id=caller.tenant_id,
-        key=keys.from_header(request.headers.get(keys.HEADER.lower(), ())),
+        identity=identity.of_request(operation.name, settings, keys.from_header(sent), body),
         body=body,
         body_text=canonical_json.as_sent(raw),
         correlation_id=request.correlation_id,
@@ -116,5 +125,5 @@ def _checked(
         clock_ms=dependencies.clock_ms(),
         owner=dependencies.randomness(),
         generation=dependencies.randomness(),
-        success_status=http.CREATED,
+        success_status=http.success_status(operation),
     )

@@ -180,7 +180,7 @@ def _receipt(tenant_id: str, key: str, dependencies: Dependencies) -> str:
 
 
 def _ok(body: str) -> dict[str, Any]:
-    return http.answer(StoredResponse(http.OK, {"Content-Type": "application/json"}, body), replayed=False)
+    return http.answer(StoredResponse(http.OK, {"Content-Type": "application/json"}, body))
 
 
 def _counts(failure: Exception | None) -> dict[str, int]:

@@ -14,6 +14,8 @@ REQUEST_HEADERS: Final = ("Content-Type", "Idempotency-Key", "X-Api-Key", "X-Cor
 EXPOSED_HEADERS: Final = (
     *(
         "ETag",
+        "Idempotency-Expires",
+        "Idempotency-First-Seen",
         "Idempotent-Body-Omitted",
         "Idempotent-Replayed",
         "Location",

@@ -12,6 +12,8 @@ import rfc8785
 from handlers.domain.errors import Fault, InvalidBody
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from handlers.domain.json_text import JsonValue
 
 
@@ -74,11 +76,21 @@ def canonical(value: JsonValue) -> bytes:
     return _encode(value)
 
 
+def members(value: Mapping[str, JsonValue]) -> dict[str, bytes]:
+    """The canonical form of each member of an object, in canonical order; `joined` makes the whole of it."""
+    # RFC 8785 section 3.2.3: members are ordered by their names' UTF-16 code units.
+    ordered = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
+    return {name: _encode(item) for name, item in ordered}
+
+
+def joined(encoded: Mapping[str, bytes]) -> bytes:
+    """The canonical form of the object whose `members` these are."""
+    return b"{" + b",".join(rfc8785.dumps(name) + b":" + item for name, item in encoded.items()) + b"}"
+
+
 def _encode(value: JsonValue) -> bytes:
     if isinstance(value, dict):
-        # RFC 8785 section 3.2.3: members are ordered by their names' UTF-16 code units.
-        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
-        return b"{" + b",".join(rfc8785.dumps(name) + b":" + _encode(item) for name, item in members) + b"}"
+        return joined(members(value))
     if isinstance(value, list):
         return b"[" + b",".join(_encode(item) for item in value) + b"]"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _MAX_EXACT_INTEGER:
@@ -87,13 +99,13 @@ def _encode(value: JsonValue) -> bytes:
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    members: dict[str, JsonValue] = {}
+    named: dict[str, JsonValue] = {}
     for name, item in pairs:
-        if name in members:
+        if name in named:
             # Which one is not said: a name can be as private as a value.
             raise _invalid("duplicate_name", "a name stands twice in one object")
-        members[name] = item
-    return members
+        named[name] = item
+    return named
 
 
 def _constant(name: str) -> float:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SCHEMA = 1  # of the receipt item; a reader that meets a higher one must not guess
 
@@ -67,7 +71,11 @@ class Receipt:
         expires_at: the end of the window.
         purge_at: SECONDS since the epoch: when TTL may delete the item.
         response: None while in progress.
-        outbox: None while in progress.
+        outbox: None while in progress, and of a final refusal: nothing follows from it.
+        checkpoint: what an effect has saved for the attempt that resumes it, in its own words.
+        fields: a short hash of each top-level member of the body (`domain.member_hashes`), so that a refusal
+            can name what differs; empty where there are none, or too many.
+        body_hash: of the whole body, where the fingerprint does not cover it (webhooks).
     """
 
     tenant_id: str
@@ -84,6 +92,9 @@ class Receipt:
     correlation_id: str
     response: StoredResponse | None
     outbox: Outbox | None
+    checkpoint: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    body_hash: str | None = None
 
 
 def purge_at(created_at_ms: int, expires_at_ms: int) -> int:
