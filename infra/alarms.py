@@ -6,11 +6,17 @@ from typing import Final
 from infra import metrics
 from infra.metrics import Metric
 from infra.naming import Names
+from infra.timeouts import TIMEOUTS
 from tenants.models import Tenant
 
-FUNCTIONS: Final = ("authorizer", "dispatch", "ingest", "read")
-TABLES: Final = ("receipts", "records", "tenants")
-QUEUES: Final = ("dispatch-retry", "dispatch-dlq", "delivery-dlq")
+FUNCTIONS: Final = tuple(sorted(TIMEOUTS))
+TABLES: Final = ("receipts", "records", "slots", "tenants")
+WORK_QUEUES: Final = ("orders", "webhooks")
+QUEUES: Final = (
+    *("dispatch-retry", "dispatch-dlq", "delivery-dlq"),
+    *(name for queue in WORK_QUEUES for name in (queue, f"{queue}-dlq")),
+    "notify-dlq",
+)
 _MINUTE: Final = 60
 # Counts are looked at over five minutes: shorter and a deployment's blip rings, longer and people wait.
 _WINDOW: Final = 5 * _MINUTE

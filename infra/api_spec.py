@@ -6,14 +6,15 @@ the content, which is known at preview, rather than ids, which are not.
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
 from infra.cors import ALLOW_ORIGIN, Cors
 from infra.gateway_responses import GATEWAY_RESPONSES, METHOD_NOT_ALLOWED, problem
-from infra.settings import FunctionName
+from infra.openapi import PATH as OPENAPI_PATH
+from infra.openapi import template
+from infra.routes import ROUTES, Route
 
 API_KEY_SOURCE: Final = "method.request.header.x-api-key"
 """What the authorizer's cache is keyed by, and what makes a request without a key a 401."""
@@ -48,38 +49,6 @@ METHODS: Final = MethodConstants()
 
 
 @dataclass(frozen=True)
-class Route:
-    """One method of one path that a function answers."""
-
-    method: str
-    path: str
-    function: FunctionName
-
-    @property
-    def name(self) -> str:
-        """`POST /v1/leads`."""
-        return f"{self.method} {self.path}"
-
-    @property
-    def slug(self) -> str:
-        """`post-v1-leads`: the route in names that take no space, slash or brace."""
-        return re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
-
-    @property
-    def source(self) -> str:
-        """The route in an execute-api ARN, after the REST stage: `GET/v1/leads/*`."""
-        return self.method + re.sub(r"\{[^}]*\}", "*", self.path)
-
-
-ROUTES: Final = (
-    Route("POST", "/v1/leads", "ingest"),
-    Route("GET", "/v1/leads/{id}", "read"),
-    Route("GET", "/v1/receipts/{key+}", "read"),
-)
-"""Every route of the product; a new operation adds its lines here."""
-
-
-@dataclass(frozen=True)
 class Mock:
     """A method that the gateway answers by itself.
 
@@ -110,26 +79,30 @@ class ApiSpec:
 
     cors: Cors
     routes: tuple[Route, ...] = ROUTES
+    openapi: str = "{}"
+    """The OpenAPI document (JSON text) that the gateway answers with at `/v1/openapi.json`."""
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Every path that has to exist, parents before children."""
         found: dict[str, None] = {}
-        for route in self.routes:
-            parts = route.path.strip("/").split("/")
+        for path in (*(route.path for route in self.routes), OPENAPI_PATH):
+            parts = path.strip("/").split("/")
             for depth in range(1, len(parts) + 1):
                 found["/" + "/".join(parts[:depth])] = None
         return tuple(found)
 
     @property
     def mocks(self) -> tuple[Mock, ...]:
-        """OPTIONS (CORS preflight) and ANY (405) of every path that has methods."""
-        answered = dict.fromkeys(route.path for route in self.routes)
-        return tuple(mock for path in answered for mock in (self._preflight(path), self._not_allowed(path)))
+        """The OpenAPI document; OPTIONS (CORS preflight) and ANY (405) of every path that has methods."""
+        answered = (*dict.fromkeys(route.path for route in self.routes), OPENAPI_PATH)
+        gateways = (mock for path in answered for mock in (self._preflight(path), self._not_allowed(path)))
+        return (self._document(), *gateways)
 
     def allowed(self, path: str) -> str:
         """The `Allow` header of a path: its methods and OPTIONS, in alphabetical order."""
-        return ", ".join(sorted({"OPTIONS", *(route.method for route in self.routes if route.path == path)}))
+        methods = {route.method for route in self.routes if route.path == path}
+        return ", ".join(sorted({"OPTIONS", *methods, *(["GET"] if path == OPENAPI_PATH else [])}))
 
     def gateway_response(self, response_type: str) -> tuple[str, dict[str, str], str]:
         """Status, response parameters and template of a gateway response; KeyError for an unknown type."""
@@ -161,6 +134,10 @@ class ApiSpec:
             "wiring": wiring,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def _document(self) -> Mock:
+        headers = {"Content-Type": "'application/json'", **self.cors.on_mocks()}
+        return Mock("GET", OPENAPI_PATH, 200, headers, self.cors.with_origin(template(self.openapi)))
 
     def _preflight(self, path: str) -> Mock:
         headers = self.cors.on_preflight() | {"Access-Control-Allow-Methods": f"'{self.allowed(path)}'"}

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 _STAGE = re.compile(r"[a-z][a-z0-9]{1,11}")
 
 PROJECT = "onceward"
+PENDING_INDEX = "pending"
+"""The index of `records` that holds the work which is not done yet."""
+NOTIFY_RULE = "orders-notify"
+"""The event bus's one rule."""
 ALIAS = "live"
 """The alias that the API and the event sources call; pointing it at an older version rolls back."""
 
@@ -67,6 +71,11 @@ class Names:
         return f"/aws/lambda/{self.platform(function)}"
 
     @property
+    def secrets_prefix(self) -> str:
+        """What the names of all tenants' secrets start with (SSM parameters): `/onceward/<stage>/`."""
+        return f"/{PROJECT}/{self.stage}/"
+
+    @property
     def access_log_group(self) -> str:
         """The log group of the API's access log."""
         return f"/aws/apigateway/{self.platform('access')}"
@@ -107,6 +116,23 @@ class Arns:
     def topic(self, name: str) -> str:
         """A platform topic's ARN."""
         return self.location.arn("sns", self.names.platform(name))
+
+    def index(self, table: str, name: str) -> str:
+        """An index of a table."""
+        return f"{self.table(table)}/index/{name}"
+
+    def bus(self, name: str) -> str:
+        """An event bus's ARN."""
+        return self.location.arn("events", f"event-bus/{self.names.platform(name)}")
+
+    def rule(self, name: str, bus: str | None = None) -> str:
+        """A rule's ARN; without `bus`, of the account's default bus."""
+        path = self.names.platform(name) if bus is None else f"{bus}/{self.names.platform(name)}"
+        return self.location.arn("events", f"rule/{path}")
+
+    def secrets(self, pattern: str) -> str:
+        """The secrets of every tenant whose own name matches (`webhooks/*`)."""
+        return self.location.arn("ssm", f"parameter{self.names.secrets_prefix}*/{pattern}")
 
     @property
     def tenant_topic_prefix(self) -> str:

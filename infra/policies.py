@@ -7,12 +7,19 @@ KMS is not here: the key's own policy lets the roles in, through the services th
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from infra.naming import Arns
+from infra.naming import PENDING_INDEX, Arns
 
 Statement = Mapping[str, object]
 Document = Mapping[str, object]
 
 VERSION: Final = "2012-10-17"
+
+# What a queue's consumer does: Lambda's poller the first three, with the function's role, and the function
+# itself the last, to let what failed wait.
+_TAKE: Final = (
+    *("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"),
+    "sqs:ChangeMessageVisibility",
+)
 
 TAKES_NO_RESOURCE: Final[Mapping[str, str]] = {
     "xray:PutTraceSegments": "a segment belongs to no resource: it goes to the account's trace store",
@@ -85,9 +92,8 @@ def _read(arns: Arns) -> list[Statement]:
 
 def _dispatch(arns: Arns) -> list[Statement]:
     polling = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"]
-    polling_queue = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]
     # Its own calls: to park, and to let what failed again wait.
-    retrying = [*polling_queue, "sqs:SendMessage", "sqs:ChangeMessageVisibility"]
+    retrying = [*_TAKE, "sqs:SendMessage"]
     own_bucket = {"Condition": {"StringEquals": {"s3:ResourceAccount": arns.location.account}}}
     return [
         allow("StoreRecord", ["dynamodb:PutItem"], arns.table("records")),
@@ -95,6 +101,7 @@ def _dispatch(arns: Arns) -> list[Statement]:
         allow("ReadReceiptsStream", polling, arns.stream("receipts")),
         allow("FindStreams", ["dynamodb:ListStreams"], "*"),
         allow("ParkAndRetry", retrying, arns.queue("dispatch-retry")),
+        allow("QueueWork", ["sqs:SendMessage"], _work_queues(arns)),
         # Lambda writes batches that it gives up with the function's role; it lists the bucket to find it.
         # Bucket names are everybody's: should ours be gone and another's have its name, nothing goes there.
         allow("KeepFailures", ["s3:PutObject"], f"{arns.failure_bucket}/*") | own_bucket,
@@ -102,9 +109,70 @@ def _dispatch(arns: Arns) -> list[Statement]:
     ]
 
 
+def _execute(arns: Arns) -> list[Statement]:
+    return [
+        # No GetItem here either, and no DeleteItem: what fails is released, never removed.
+        allow("ClaimAndComplete", ["dynamodb:PutItem", "dynamodb:UpdateItem"], arns.table("receipts")),
+        allow("BookSlot", ["dynamodb:PutItem"], arns.table("slots")),
+        allow("ProviderSecret", ["ssm:GetParameter"], arns.secrets("payments/provider")),
+    ]
+
+
+def _webhooks(arns: Arns) -> list[Statement]:
+    return [
+        allow("Claim", ["dynamodb:PutItem"], arns.table("receipts")),
+        allow("FindSource", ["dynamodb:GetItem"], arns.table("tenants")),
+        allow("SendersSecrets", ["ssm:GetParameter"], arns.secrets("webhooks/*")),
+    ]
+
+
+def _deliver(arns: Arns) -> list[Statement]:
+    return _worker(arns, "webhooks")
+
+
+def _fulfil(arns: Arns) -> list[Statement]:
+    return [*_worker(arns, "orders"), allow("PutEvents", ["events:PutEvents"], arns.bus("orders"))]
+
+
+def _worker(arns: Arns, queue: str) -> list[Statement]:
+    """Claim on the record itself and mark it; never made or removed by a worker, hence UpdateItem alone."""
+    return [
+        allow("ClaimAndMark", ["dynamodb:UpdateItem"], arns.table("records")),
+        allow("FindDestination", ["dynamodb:GetItem"], arns.table("tenants")),
+        allow("DestinationSecrets", ["ssm:GetParameter"], arns.secrets(f"destinations/{queue}*")),
+        allow("TakeWork", _TAKE, arns.queue(queue)),
+    ]
+
+
+def _notify(arns: Arns) -> list[Statement]:
+    return [
+        allow("Publish", ["sns:Publish"], f"{arns.tenant_topic_prefix}*"),
+        # Lambda sends what an asynchronous call gave up with the function's own role.
+        allow("KeepFailures", ["sqs:SendMessage"], arns.queue("notify-dlq")),
+    ]
+
+
+def _reconcile(arns: Arns) -> list[Statement]:
+    return [
+        allow("FindPending", ["dynamodb:Query"], arns.index("records", PENDING_INDEX)),
+        allow("MarkRequeued", ["dynamodb:UpdateItem"], arns.table("records")),
+        allow("QueueWork", ["sqs:SendMessage"], _work_queues(arns)),
+    ]
+
+
+def _work_queues(arns: Arns) -> list[str]:
+    return [arns.queue(name) for name in ("orders", "webhooks")]
+
+
 _CALLS: Final[Mapping[str, Callable[[Arns], list[Statement]]]] = {
     "authorizer": _authorizer,
     "ingest": _ingest,
     "read": _read,
     "dispatch": _dispatch,
+    "execute": _execute,
+    "webhooks": _webhooks,
+    "deliver": _deliver,
+    "fulfil": _fulfil,
+    "notify": _notify,
+    "reconcile": _reconcile,
 }

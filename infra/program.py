@@ -7,17 +7,20 @@ import pulumi
 import pulumi_aws as aws
 
 from infra import bundle as bundles
+from infra import openapi
 from infra import settings as stage_settings
 from infra.components.api import Api
 from infra.components.dispatch_feed import DispatchFeed
 from infra.components.encryption import Encryption
+from infra.components.event_bus import EventBus, Notifications, Schedule
 from infra.components.function import Bundle
-from infra.components.functions import Functions, make_functions
+from infra.components.functions import Functions, Wiring, make_functions
 from infra.components.operations import Operations
 from infra.components.queues import Queues
 from infra.components.tables import Tables
 from infra.components.tenant import Shared, TenantResources
 from infra.components.usage_plans import UsagePlans
+from infra.components.work_feed import WorkFeed
 from infra.naming import Location, Names
 from infra.stage import Stage
 from tenants.loader import TenantSet, load
@@ -51,16 +54,20 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     tables = Tables(stage, key_arn)
     queues = Queues(stage, key_arn)
     operations = Operations(stage, key_arn)
-    functions = make_functions(stage, key_arn, tables, queues.dispatch_retry.url, bundle)
+    bus = EventBus(stage, key_arn)
+    functions = make_functions(stage, key_arn, Wiring(tables, queues, bus), bundle)
     DispatchFeed(
         stage,
-        functions.dispatch,
+        functions["dispatch"],
         key_arn=key_arn,
         stream_arn=tables.receipts.stream_arn,
         retry_queue_arn=queues.dispatch_retry.arn,
         alarm_topic_arn=operations.alarm_topic_arn,
     )
-    api = Api(stage, functions, key_arn)
+    WorkFeed(stage, queues, functions)
+    Notifications(stage, bus, functions["notify"], queues.notify_dlq)
+    Schedule(stage, functions["reconcile"])
+    api = Api(stage, functions, key_arn, openapi=openapi.read(REPOSITORY))
     plans = UsagePlans(stage, api.rest_api, api.stage, tenants.tiers)
     shared = Shared(
         key_arn, tables.tenants.name, plans.ids, queues.delivery_dlq.arn, operations.alarm_topic_arn

@@ -12,7 +12,7 @@ _USE: Final = (
     *("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
     *("kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"),
 )
-_VIA: Final = ("dynamodb", "s3", "sns", "sqs")
+_VIA: Final = ("dynamodb", "s3", "sns", "sqs", "ssm")
 # SNS encrypts for CloudWatch and EventBridge with their own principals, and SQS for SNS. Without these an
 # alarm on an encrypted topic fires and nobody hears of it. No condition on the source: KMS is called by the
 # service of the topic, which does not promise to pass the source on; the topic's policy checks it.
@@ -34,6 +34,8 @@ def key(arns: Arns) -> Document:
         _grant("Administer", {"AWS": _root(arns)}, ["kms:*"]),
         _grant("RolesThroughServices", {"AWS": "*"}, _USE) | {"Condition": _own_roles_via_services(arns)},
         _grant("Publishers", {"Service": list(_PUBLISHERS)}, ["kms:Decrypt", "kms:GenerateDataKey"]),
+        # EventBridge looks at the key before it takes it for a bus (its guide says so).
+        _grant("Bus", {"Service": "events.amazonaws.com"}, ["kms:DescribeKey"]),
         _grant("Logs", {"Service": f"logs.{location.region}.amazonaws.com"}, _USE)
         | {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": platform_logs}}},
     ]
@@ -41,17 +43,17 @@ def key(arns: Arns) -> Document:
 
 
 def tenant_topic(tenant_id: str, arns: Arns, *, require_tls: bool) -> Document:
-    """A tenant's topic: only `dispatch` publishes, whatever else in the account has a broad IAM policy."""
+    """A tenant's topic: `dispatch` and `notify` publish, whatever else in the account has a broad policy."""
     topic = arns.tenant_topic(tenant_id)
     # A session's aws:PrincipalArn is its role's ARN; the second form is what the local AWS calls it.
-    dispatch = [arns.role("dispatch"), arns.sessions("dispatch")]
+    publishers = [arn for name in ("dispatch", "notify") for arn in (arns.role(name), arns.sessions(name))]
     publish: Statement = {
-        "Sid": "DispatchPublishes",
+        "Sid": "PlatformPublishes",
         "Effect": "Allow",
         "Principal": {"AWS": _root(arns)},
         "Action": "sns:Publish",
         "Resource": topic,
-        "Condition": {"ArnLike": {"aws:PrincipalArn": dispatch}},
+        "Condition": {"ArnLike": {"aws:PrincipalArn": publishers}},
     }
     nobody_else: Statement = {
         "Sid": "NobodyElsePublishes",
@@ -59,7 +61,7 @@ def tenant_topic(tenant_id: str, arns: Arns, *, require_tls: bool) -> Document:
         "Principal": {"AWS": "*"},
         "Action": "sns:Publish",
         "Resource": topic,
-        "Condition": {"ArnNotLike": {"aws:PrincipalArn": dispatch}},
+        "Condition": {"ArnNotLike": {"aws:PrincipalArn": publishers}},
     }
     return _document([publish, nobody_else], "sns:Publish", [topic], require_tls=require_tls)
 
@@ -86,6 +88,19 @@ def topic_to_queue(queue: str, topics: str, *, require_tls: bool) -> Document:
         "Action": "sqs:SendMessage",
         "Resource": queue,
         "Condition": {"ArnLike": {"aws:SourceArn": topics}},
+    }
+    return _document([send], "sqs:*", [queue], require_tls=require_tls)
+
+
+def rule_to_queue(queue: str, rule: str, *, require_tls: bool) -> Document:
+    """A queue that takes what an event bus's rule could not deliver."""
+    send: Statement = {
+        "Sid": "RuleSends",
+        "Effect": "Allow",
+        "Principal": {"Service": "events.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": queue,
+        "Condition": {"ArnEquals": {"aws:SourceArn": rule}},
     }
     return _document([send], "sqs:*", [queue], require_tls=require_tls)
 

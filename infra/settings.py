@@ -13,7 +13,14 @@ from pydantic_core import PydanticCustomError
 from tenants.text import web_origin
 
 NAMESPACE: Final = "onceward"
-FunctionName = Literal["authorizer", "ingest", "read", "dispatch"]
+FunctionName = Literal[
+    "authorizer", "ingest", "execute", "webhooks", "read",
+    "dispatch", "deliver", "fulfil", "notify", "reconcile",
+]  # fmt: skip
+WorkerName = Literal["deliver", "fulfil"]
+
+# The smallest that Lambda takes: parked receipts never compete with fresh ones for concurrency.
+RETRY_CONCURRENCY: Final = 2
 
 # What CloudWatch Logs accepts (PutRetentionPolicy, retentionInDays).
 _RETENTIONS: Final = (
@@ -24,6 +31,10 @@ _RETENTIONS: Final = (
 _MAX_AUTHORIZER_CACHE: Final = 3600
 _CERTIFICATE: Final = r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+$"
 _DOMAIN: Final = r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$"
+# The stand-in is a process on this machine: plain HTTP, and to nowhere else.
+_STAND_IN: Final = r"^http://127\.0\.0\.1:[0-9]{1,5}$"
+# SQS event sources take 2 to 1,000 concurrent calls (Lambda, ScalingConfig.MaximumConcurrency).
+_CONCURRENCY: Final = Field(ge=2, le=1000)
 _EMAIL: Final = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 
 
@@ -62,6 +73,15 @@ class CustomDomain(_Model):
     certificate_arn: Annotated[str, Field(pattern=_CERTIFICATE)]
 
 
+class WorkerConcurrency(_Model):
+    """How many calls of each worker its queue may have running at once."""
+
+    # A destination is somebody's web server: ten calls at once is what a small one bears, and with ten
+    # messages a batch it is a hundred units of work a second where the destination answers in one.
+    deliver: Annotated[int, _CONCURRENCY] = 10
+    fulfil: Annotated[int, _CONCURRENCY] = 10
+
+
 class Settings(_Model):
     """One stage's settings; defaults are what a stage with real data wants."""
 
@@ -83,6 +103,18 @@ class Settings(_Model):
     alarm_email: Annotated[str, Field(pattern=_EMAIL)] | None = None
     reserved_concurrency: dict[FunctionName, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     """Concurrent executions kept for a function, and its most; left out: the account's pool."""
+    worker_concurrency: WorkerConcurrency = WorkerConcurrency()
+    """The most calls of a worker at once; below its reserved concurrency, where that is set."""
+    work_receives: Annotated[int, Field(ge=2, le=1000)] = 12
+    """How often a unit of work is tried before its message goes to the dead-letter queue."""
+    # Senders have no key, so nothing else bounds what they can make the functions cost: a tenth of API
+    # Gateway's default for an account (10,000 a second) leaves the rest of it to the tenants' calls.
+    webhook_rate_per_second: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+    """Webhook deliveries a second that the route lets through, all tenants and sources together."""
+    webhook_burst: Annotated[int, Field(ge=1, le=5_000)] = 500
+    """How many of them at once (API Gateway's burst limit of an account is 5,000)."""
+    deployment: Literal["all-at-once", "canary"] = "all-at-once"
+    """How new code takes over: with the update, or by `onceward release`, ten per cent first."""
     manage_api_gateway_account: bool = False
     """Own the region's one API Gateway logging role; off where the account has one already."""
     redeploy: Annotated[int, Field(ge=0)] = 0
@@ -93,6 +125,8 @@ class Settings(_Model):
     bundle_platform: Literal["aarch64", "native"] = "aarch64"
     tenants_directory: Annotated[str, Field(min_length=1)] = "tenants"
     """Where the tenant files are, from the repository's root."""
+    stand_in_url: Annotated[str, Field(pattern=_STAND_IN)] | None = None
+    """Where the stand-in for everything outside AWS answers; unset, calls go to the real addresses."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     stage: Annotated[str, Field(exclude=True)]
 
@@ -106,7 +140,38 @@ class Settings(_Model):
             raise PydanticCustomError("local", "bundlePlatform: native is for the stage 'local' only")
         if not self.stream_partial_failures:
             raise PydanticCustomError("local", "streamPartialFailures: false is for the stage 'local' only")
+        if self.stand_in_url is not None:
+            raise PydanticCustomError("local", "standInUrl: a stand-in is for the stage 'local' only")
         return self
+
+    @model_validator(mode="after")
+    def _not_locally(self) -> Self:
+        if self.stage == "local" and self.deployment == "canary":
+            raise PydanticCustomError("local", "deployment: canary: the local AWS has no CodeDeploy")
+        return self
+
+    @model_validator(mode="after")
+    def _queues_leave_concurrency(self) -> Self:
+        for function, most in self.queue_concurrency.items():
+            reserved = self.reserved_concurrency.get(function)
+            if reserved is not None and most >= reserved:
+                raise PydanticCustomError(
+                    "concurrency",
+                    "reservedConcurrency.{function}: must be above {most}, the most calls that its queue may "
+                    "have running at once (workerConcurrency): a queue that can use up its function's "
+                    "concurrency throttles it, and each throttled message counts as received",
+                    {"function": function, "most": most},
+                )
+        return self
+
+    @property
+    def queue_concurrency(self) -> dict[FunctionName, int]:
+        """The most calls at once that each function's queue may have running."""
+        return {
+            "dispatch": RETRY_CONCURRENCY,
+            "deliver": self.worker_concurrency.deliver,
+            "fulfil": self.worker_concurrency.fulfil,
+        }
 
 
 def parse(values: Mapping[str, str], stage: str) -> Settings:

@@ -19,11 +19,13 @@ from infra.stage import Stage
 class Api(pulumi.ComponentResource):
     """API, authorizer, gateway responses, methods, deployment and REST stage."""
 
-    def __init__(self, stage: Stage, functions: Functions, key_arn: pulumi.Input[str]) -> None:
+    def __init__(
+        self, stage: Stage, functions: Functions, key_arn: pulumi.Input[str], *, openapi: str
+    ) -> None:
         super().__init__("onceward:index:Api", "api")
         self._stage = stage
         self._functions = functions
-        self.spec = ApiSpec(Cors(stage.settings.cors_origins))
+        self.spec = ApiSpec(Cors(stage.settings.cors_origins), openapi=openapi)
         self.rest_api = aws.apigateway.RestApi(
             "rest-api",
             name=stage.names.platform("api"),
@@ -37,7 +39,7 @@ class Api(pulumi.ComponentResource):
             name=stage.names.platform("authorizer"),
             rest_api=self.rest_api.id,
             type="REQUEST",
-            authorizer_uri=functions.authorizer.alias.invoke_arn,
+            authorizer_uri=functions["authorizer"].alias.invoke_arn,
             identity_source=API_KEY_SOURCE,
             authorizer_result_ttl_in_seconds=stage.settings.authorizer_cache_seconds,
             opts=stage.child(self),
@@ -75,7 +77,7 @@ class Api(pulumi.ComponentResource):
             source = f"{self._stage.names.stage}/{route.source}"
             self._permission(route.slug, self._functions.by_name[route.function], source)
         authorizer = pulumi.Output.concat("authorizers/", self.authorizer.id)
-        self._permission("authorizer", self._functions.authorizer, authorizer)
+        self._permission("authorizer", self._functions["authorizer"], authorizer)
 
     def _permission(self, caller: str, function: Function, source: pulumi.Input[str]) -> None:
         # Pulumi makes the statement's id of this name, and Lambda takes only letters, digits, `-` and `_`.

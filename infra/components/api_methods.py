@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_aws as aws
 
-from infra.api_spec import METHODS, MOCK_MEDIA_TYPES, ApiSpec, Mock, Route
+from infra.api_spec import METHODS, MOCK_MEDIA_TYPES, ApiSpec, Mock
+from infra.routes import Route
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ def _route(route: Route, resource_id: pulumi.Input[str], scope: MethodScope) -> 
         rest_api=scope.api.id,
         resource_id=resource_id,
         http_method=route.method,
-        authorization=METHODS.route_authorization,
-        authorizer_id=scope.authorizer_id,
-        api_key_required=METHODS.route_needs_key,
+        authorization=METHODS.mock_authorization if route.open else METHODS.route_authorization,
+        authorizer_id=None if route.open else scope.authorizer_id,
+        api_key_required=METHODS.route_needs_key and not route.open,
         opts=scope.opts,
     )
     integration = aws.apigateway.Integration(

@@ -1,12 +1,13 @@
 """The REST stage: access log, tracing, metrics, and the optional domain and account-wide logging role."""
 
 import json
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 import pulumi_aws as aws
 
 from infra import policies
+from infra.routes import ROUTES
 from infra.settings import CustomDomain
 from infra.stage import Stage
 
@@ -48,17 +49,7 @@ class ApiStage(pulumi.ComponentResource):
         super().__init__("onceward:index:ApiStage", "api-stage", opts=pulumi.ResourceOptions(parent=parent))
         self._stage = stage
         self.resource = self._rest_stage(rest_api, deployment, key_arn)
-        aws.apigateway.MethodSettings(
-            "method-settings",
-            rest_api=rest_api.id,
-            stage_name=self.resource.stage_name,
-            method_path="*/*",
-            # No execution logs: they would hold keys and bodies. The access log and X-Ray say enough.
-            settings=aws.apigateway.MethodSettingsSettingsArgs(
-                metrics_enabled=True, logging_level="OFF", data_trace_enabled=False
-            ),
-            opts=stage.child(self),
-        )
+        self._method_settings(rest_api)
         self.domain: dict[str, pulumi.Output[str]] | None = None
         """What a DNS record of the custom domain needs: `name`, and its alias `target` and `zoneId`."""
         self.url: pulumi.Output[str] = self.resource.invoke_url
@@ -92,6 +83,34 @@ class ApiStage(pulumi.ComponentResource):
             ),
             opts=stage.child(self, depends_on=account),
         )
+
+    def _method_settings(self, rest_api: aws.apigateway.RestApi) -> None:
+        """What holds for every method, and the rate of those that no usage plan bounds."""
+        # No execution logs: they would hold keys and bodies. The access log and X-Ray say enough.
+        common: dict[str, Any] = {
+            "metrics_enabled": True,
+            "logging_level": "OFF",
+            "data_trace_enabled": False,
+        }
+        settings = self._stage.settings
+        limits: dict[str, Any] = {
+            "throttling_rate_limit": settings.webhook_rate_per_second,
+            "throttling_burst_limit": settings.webhook_burst,
+        }
+        limited = {f"limit-{each.slug}": (each.settings_path, limits) for each in ROUTES if each.open}
+        before: list[pulumi.Resource] = []
+        for name, (path, own) in {"method-settings": ("*/*", {}), **limited}.items():
+            made = aws.apigateway.MethodSettings(
+                name,
+                rest_api=rest_api.id,
+                stage_name=self.resource.stage_name,
+                method_path=path,
+                # A method's own settings take the place of the general ones; they do not add to them.
+                settings=aws.apigateway.MethodSettingsSettingsArgs(**common, **own),
+                # One after the other: all of them update the REST stage, which refuses two at once.
+                opts=self._stage.child(self, depends_on=list(before)),
+            )
+            before.append(made)
 
     def _account(self) -> pulumi.Resource:
         """Own the region's one logging role. It serves every API of the account, so it is never deleted."""

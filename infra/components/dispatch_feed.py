@@ -10,6 +10,7 @@ from infra.alarms import DISPATCH_GIVEN_UP
 from infra.components.failure_bucket import FailureBucket
 from infra.components.function import Function
 from infra.components.metric_alarm import make_alarm
+from infra.settings import RETRY_CONCURRENCY
 from infra.stage import Stage
 
 STREAM_FILTER: Final = {
@@ -31,8 +32,6 @@ _ATTEMPTS: Final = 10_000
 _MAX_AGE_SECONDS: Final = 20 * 3600
 # SQS's largest batch without a batching window.
 _RETRY_BATCH: Final = 10
-# The smallest that Lambda takes: parked receipts never compete with fresh ones for concurrency.
-_RETRY_CONCURRENCY: Final = 2
 
 
 class DispatchFeed(pulumi.ComponentResource):
@@ -70,7 +69,7 @@ class DispatchFeed(pulumi.ComponentResource):
             batch_size=_RETRY_BATCH,
             function_response_types=["ReportBatchItemFailures"],
             scaling_config=aws.lambda_.EventSourceMappingScalingConfigArgs(
-                maximum_concurrency=_RETRY_CONCURRENCY
+                maximum_concurrency=RETRY_CONCURRENCY
             ),
             opts=stage.child(self),
         )

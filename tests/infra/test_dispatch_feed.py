@@ -6,7 +6,7 @@ import pytest
 
 from handlers.adapters.parking import pause_seconds
 from infra.components.dispatch_feed import STREAM_FILTER
-from infra.components.functions import TIMEOUTS
+from infra.timeouts import TIMEOUTS
 from tests.infra.engine import Registered
 from tests.infra.stages import document, previewed, updated
 

@@ -1,14 +1,55 @@
-"""EventBridge rules and their targets."""
+"""EventBridge buses, rules and their targets."""
 
 from typing import Any, ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
-from ops.local.resources.base import Inputs, Made, Provider, json_text, physical_name, without_missing
+from ops.local.resources.base import (
+    Inputs,
+    Made,
+    Provider,
+    by_name,
+    json_text,
+    physical_name,
+    without_missing,
+)
 from ops.local.state import Entry
 
 _DEFAULT_BUS = "default"
 """The bus that AWS's own services send their events to."""
+
+
+class EventBus(Provider):
+    """aws.cloudwatch.EventBus."""
+
+    kind: ClassVar = "aws:cloudwatch/eventBus:EventBus"
+    identity: ClassVar = Identity(names=("name",))
+    applied: ClassVar = frozenset({"name", "description", "kmsKeyIdentifier"})
+
+    def create(self, aws: Clients, name: str, inputs: Inputs) -> Made:
+        """CreateEventBus."""
+        bus = physical_name(inputs, name)
+        arn = aws.events.create_event_bus(Name=bus, **_bus_settings(inputs))["EventBusArn"]
+        return Made(bus, {"name": bus, "arn": arn})
+
+    def leftover(self, aws: Clients, inputs: Inputs) -> Made | None:
+        """The one with the name."""
+        return by_name(inputs)
+
+    def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
+        """UpdateEventBus."""
+        aws.events.update_event_bus(Name=old.id, **_bus_settings(inputs))
+        return Made(old.id, old.outputs)
+
+    def delete(self, aws: Clients, old: Entry) -> None:
+        """DeleteEventBus, which succeeds for one that is not there."""
+        aws.events.delete_event_bus(Name=old.id)
+
+
+def _bus_settings(inputs: Inputs) -> dict[str, Any]:
+    return without_missing(
+        Description=inputs.get("description"), KmsKeyIdentifier=inputs.get("kmsKeyIdentifier")
+    )
 
 
 class EventRule(Provider):
@@ -116,4 +157,4 @@ def _target(inputs: Inputs) -> dict[str, Any]:
     )
 
 
-PROVIDERS = (EventRule, EventTarget)
+PROVIDERS = (EventBus, EventRule, EventTarget)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from ops.local.clients import Clients
 from ops.local.diff import Identity
+from ops.local.resources import table_indexes
 from ops.local.resources.base import Inputs, Made, Provider, by_name, physical_name, without_missing
 from ops.local.state import Entry
 
@@ -13,11 +14,12 @@ class Table(Provider):
     """aws.dynamodb.Table."""
 
     kind: ClassVar = "aws:dynamodb/table:Table"
-    identity: ClassVar = Identity(names=("name",), fixed=("hashKey", "rangeKey", "attributes"))
+    identity: ClassVar = Identity(names=("name",), fixed=("hashKey", "rangeKey"))
     applied: ClassVar = frozenset(
         {
             "name", "hashKey", "rangeKey", "attributes", "billingMode", "streamEnabled", "streamViewType",
             "ttl", "pointInTimeRecovery", "serverSideEncryption", "deletionProtectionEnabled", "tableClass",
+            "globalSecondaryIndexes",
         }
     )  # fmt: skip
     not_applied: ClassVar = {
@@ -35,11 +37,11 @@ class Table(Provider):
         arguments: dict[str, Any] = {
             "TableName": table,
             "KeySchema": [{"AttributeName": attribute, "KeyType": kind} for kind, attribute in keys],
-            "AttributeDefinitions": [
-                {"AttributeName": a["name"], "AttributeType": a["type"]} for a in inputs["attributes"]
-            ],
+            "AttributeDefinitions": table_indexes.attributes(inputs),
             **_settings(inputs),
         }
+        if inputs.get("globalSecondaryIndexes"):
+            arguments["GlobalSecondaryIndexes"] = table_indexes.indexes(inputs)
         aws.dynamodb.create_table(**arguments)
         aws.dynamodb.get_waiter("table_exists").wait(
             TableName=table, WaiterConfig={"Delay": 1, "MaxAttempts": 30}
@@ -60,6 +62,13 @@ class Table(Provider):
                 del changes["StreamSpecification"]
         if changes:
             aws.dynamodb.update_table(TableName=old.id, **changes)
+        for change in table_indexes.changes(old.inputs, inputs):
+            # One a call, as on AWS. An attribute may only be declared while something is keyed by it.
+            aws.dynamodb.update_table(
+                TableName=old.id,
+                AttributeDefinitions=table_indexes.attributes(inputs),
+                GlobalSecondaryIndexUpdates=[change],
+            )
         self._separate_settings(aws, old.id, old.inputs, inputs)
         return self._made(aws, old.id)
 

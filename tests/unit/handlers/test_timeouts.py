@@ -8,7 +8,7 @@ import pytest
 
 from handlers import read
 from handlers.adapters import aws
-from infra.components.functions import TIMEOUTS
+from infra.timeouts import TIMEOUTS
 
 if TYPE_CHECKING:
     from infra.settings import FunctionName
