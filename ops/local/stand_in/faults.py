@@ -11,14 +11,14 @@ from ops.local.stand_in.answer import Answer, BadRequest, Request
 Kind = Literal["latency", "status", "reset", "lose-answer", "hang"]
 """What happens to a call that matches.
 
-- latency: it takes `value` seconds longer; a payment's key is in use for that time.
+- latency: it takes `value` milliseconds longer; a payment's key is in use for that time.
 - status: it is answered with `value` (a status, or `{"status": 503, "body": {...}}`) and does nothing.
 - reset: its connection is reset before anything is done.
 - lose-answer: it is done, and its connection is cut instead of an answer.
-- hang: nothing is done, and no answer comes for `value` seconds (HANG_SECONDS by default); then it is cut.
+- hang: nothing is done, and no answer comes for `value` milliseconds (HANG_MS by default); then it is cut.
 """
 
-HANG_SECONDS = 120.0
+HANG_MS = 120_000.0
 """Longer than any caller here waits: a function of ours lives for 30 s at most."""
 
 _FINAL_STATUSES = (200, 599)
@@ -48,9 +48,9 @@ class Fault:
             and wanted.get("bodyContains", "").encode() in request.body
         )
 
-    def seconds(self, default: float = 0.0) -> float:
-        """`value` as a time."""
-        return default if self.value is None else float(self.value)
+    def seconds(self) -> float:
+        """`value`, which is in milliseconds, in seconds."""
+        return (HANG_MS if self.value is None else float(self.value)) / 1000
 
     def answer(self) -> Answer:
         """`value` as an answer."""

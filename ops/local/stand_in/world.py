@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 from ops.local.stand_in.answer import Answer, BadRequest, Request, hash_of
 from ops.local.stand_in.entities import Entities
-from ops.local.stand_in.faults import HANG_SECONDS, Fault, Faults
+from ops.local.stand_in.faults import Fault, Faults
 from ops.local.stand_in.provider import Provider
 
 ADMIN = "_stand-in"
@@ -92,7 +92,7 @@ class World:
         if kind == "reset":
             raise CutConnection(reset=True)
         if fault is not None and kind == "hang":
-            self._pause(fault.seconds(HANG_SECONDS))
+            self._pause(fault.seconds())
             raise CutConnection(reset=False)
         late = fault.seconds() if fault is not None and kind == "latency" else 0.0
         try:

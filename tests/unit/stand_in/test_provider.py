@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_a_key_that_was_never_used_has_no_charges(bench: Bench) -> None:
     "wrong", [{"amount": 0}, {"amount": 1.5}, {"amount": True}, {"currency": 5}, {"paymentMethod": None}]
 )
 def test_a_charge_that_says_no_amount_or_method_is_refused_and_leaves_the_key_free(
-    bench: Bench, wrong: dict[str, object]
+    bench: Bench, wrong: dict[str, Any]
 ) -> None:
     assert bench.charge(**wrong).status_code == 400
     assert bench.charge().status_code == 201
@@ -81,7 +81,7 @@ def test_a_charge_without_a_key_is_refused(bench: Bench) -> None:
 
 
 def test_while_the_first_runs_its_key_is_in_use(bench: Bench) -> None:
-    bench.faults({"fault": "latency", "value": 15, "times": 1})
+    bench.faults({"fault": "latency", "value": 15_000, "times": 1})
     with ThreadPoolExecutor() as pool:
         both = [pool.submit(bench.charge), pool.submit(bench.charge)]
         refused = next(as_completed(both)).result()  # the other is held until it is released
