@@ -67,14 +67,15 @@ class HttpRequest:
             InvalidBody: broken base64.
             BodyTooLarge: more than `limit_bytes` (decoded).
         """
-        decoded = self._decoded()
+        decoded = self.decoded()
         if len(decoded) > limit_bytes:
             raise BodyTooLarge(f"the body has {len(decoded)} bytes; this tenant's limit is {limit_bytes}")
         return decoded
 
-    def require_json(self) -> None:
+    def require_json(self, *, suffixed: bool = False) -> None:
         """Raise UnsupportedMediaType unless Content-Type is application/json, in UTF-8 if it names a charset.
 
+        `suffixed`: types that end in `+json` (RFC 6839 section 3.1) will do too; senders of webhooks vary.
         Other parameters mean nothing for this type (RFC 8259 section 11) and are let pass.
         """
         message = Message()
@@ -82,10 +83,12 @@ class HttpRequest:
         charset = message.get_param("charset", "utf-8")
         # A charset in RFC 2231's form comes back as a tuple; nobody needs that for `utf-8`.
         known = isinstance(charset, str) and charset.lower() in _CHARSETS
-        if message.get_content_type() != _MEDIA_TYPE or not known:
+        media = message.get_content_type()
+        if not (media == _MEDIA_TYPE or (suffixed and media.endswith("+json"))) or not known:
             raise UnsupportedMediaType("send the body as Content-Type: application/json (UTF-8)")
 
-    def _decoded(self) -> bytes:
+    def decoded(self) -> bytes:
+        """The body's bytes, however many: what a signature covers. Raises InvalidBody for broken base64."""
         if not self.is_base64:
             return self.raw_body.encode("utf-8", "surrogatepass")
         try:

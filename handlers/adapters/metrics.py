@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAMESPACE: Final = "Onceward"
-PER_TENANT: Final = frozenset({"Accepted", "Replayed", "Failed"})
+# `Unauthorized` comes of webhooks alone, and only for tenants that exist: strangers cannot make series.
+PER_TENANT: Final = frozenset({"Accepted", "Replayed", "Failed", "Unauthorized"})
 
 
 def service_name(stage: str, function: str) -> str:

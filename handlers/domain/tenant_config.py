@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.json_members import Members
-from handlers.domain.webhook_identity import Identity
+from handlers.domain.webhook_identity import EventIdentity
 from handlers.domain.webhook_proof import Proof
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class SourceConfig:
     """
 
     proof: Proof
-    identity: Identity
+    identity: EventIdentity
     window_seconds: int
     body_limit_bytes: int
     destination: Destination | None
@@ -112,7 +112,7 @@ def _source(members: Members) -> SourceConfig:
     destination = members.members_or_none("destination")
     return SourceConfig(
         proof=Proof.of(members.members("proof")),
-        identity=Identity.of(members.members("identity")),
+        identity=EventIdentity.of(members.members("identity")),
         window_seconds=members.whole("windowSeconds", 1),
         body_limit_bytes=members.whole("bodyLimitBytes", 1),
         destination=None if destination is None else _destination(destination),

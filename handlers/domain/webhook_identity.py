@@ -27,6 +27,7 @@ MAX_ID_BYTES: Final = 1024
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_MARK = re.compile(r"[^\w%]", re.ASCII)
 _DOTTED_NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
@@ -44,7 +45,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class EventIdentity:
     """Where an event's id is.
 
     Attributes:
@@ -61,7 +62,7 @@ class Identity:
     separators: str
 
     @classmethod
-    def of(cls, members: Members) -> Identity:
+    def of(cls, members: Members) -> EventIdentity:
         """Read `{"path": ..., "header": ..., "template": ...}`; raises CorruptItem."""
         path, header = members.text_or_none("path"), members.text_or_none("header")
         if path is None:
@@ -111,14 +112,17 @@ class Identity:
 
 
 def _escaped(value: str, separators: str) -> str:
-    return "".join(f"%{ord(mark):02X}" if mark == "%" or mark in separators else mark for mark in value)
+    return "".join(
+        "".join(f"%{byte:02X}" for byte in mark.encode()) if mark == "%" or mark in separators else mark
+        for mark in value
+    )
 
 
 def _separators(literals: tuple[str, ...], members: Members) -> str:
     found = ""
     for literal in literals[1:-1]:
         # Letters, digits and % are what an escaped separator is spelled with, so they separate nothing.
-        marks = [mark for mark in literal if mark.isascii() and not mark.isalnum() and mark != "%"]
+        marks = _MARK.findall(literal)
         if not marks:
             raise members.corrupt("template")
         found += marks[0]
