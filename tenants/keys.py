@@ -13,7 +13,19 @@ KEY_NAME: Final = r"^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$"
 # Two is a rotation; usage plans count per key, so more keys would multiply the tier's rate.
 MAX_KEYS: Final = 2
 
-Permission = Literal["*", "leads:create", "leads:read", "receipts:read"]
+Permission = Literal[
+    "*",
+    "leads:create",
+    "leads:read",
+    "orders:create",
+    "orders:read",
+    "payments:create",
+    "payments:read",
+    "appointments:create",
+    "appointments:read",
+    "webhook-events:read",
+    "receipts:read",
+]
 
 
 def _operations(granted: tuple[Permission, ...]) -> tuple[Permission, ...]:

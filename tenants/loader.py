@@ -8,8 +8,10 @@ from typing import Final
 from pydantic import ValidationError
 
 from tenants.document import Document, parse
+from tenants.document import Path as Field
 from tenants.errors import Fault, TenantFileError
 from tenants.models import Tenant, Tier, TiersFile
+from tenants.registry import MAX_CONTEXT_BYTES, context_bytes
 from tenants.rules import follows, locate, rule_of
 from tenants.scope import Place, Scope
 
@@ -118,12 +120,35 @@ def _read_tenant(
 
 
 def _check_against_tier(tenant: Tenant, tier: Tier, document: Document) -> None:
-    limit = tenant.operations.leads.body_limit_bytes
-    if limit is not None and limit > tier.body_limit_bytes:
-        document.fault(
-            ("operations", "leads", "bodyLimitBytes"),
-            f"must be at most the tier's {tier.body_limit_bytes} (is {limit})",
-        )
+    for place, limit in _own_limits(tenant):
+        if limit is not None and limit > tier.body_limit_bytes:
+            document.fault(
+                ("operations", *place, "bodyLimitBytes"),
+                f"must be at most the tier's {tier.body_limit_bytes} (is {limit})",
+            )
+    for index, key in enumerate(tenant.keys):
+        size = context_bytes(tenant, tier, key)
+        if size > MAX_CONTEXT_BYTES:
+            document.fault(
+                ("keys", index),
+                f"must leave the authorizer's context at most {MAX_CONTEXT_BYTES} bytes (is {size}): "
+                "list fewer origins, or shorten what `operations` says",
+            )
+
+
+def _own_limits(tenant: Tenant) -> list[tuple[Field, int | None]]:
+    operations = tenant.operations
+    payments = operations.payments
+    return [
+        (("leads",), operations.leads.body_limit_bytes),
+        (("orders",), operations.orders.body_limit_bytes),
+        (("payments",), None if payments is None else payments.body_limit_bytes),
+        (("appointments",), operations.appointments.body_limit_bytes),
+        *(
+            (("webhooks", "sources", name), source.body_limit_bytes)
+            for name, source in operations.webhooks.sources.items()
+        ),
+    ]
 
 
 def _parse_file(path: Path) -> Document:

@@ -12,15 +12,15 @@ from pydantic_core import PydanticCustomError
 
 from tenants.file_model import FileModel
 from tenants.keys import ApiKey, Keys
+from tenants.operations import Operations
 from tenants.subscriptions import Subscription
 from tenants.text import STAGE, OnlyStages, distinct
-from tenants.tiers import MAX_BODY_BYTES, MAX_INT32, MIN_BODY_BYTES, TIER_NAME, Tier, TierLimits, TiersFile
+from tenants.tiers import MAX_INT32, TIER_NAME, Tier, TierLimits, TiersFile
 
 __all__ = [
     "AlarmRule",
     "Alarms",
     "ApiKey",
-    "LeadsSettings",
     "Operations",
     "Subscription",
     "Tenant",
@@ -35,45 +35,8 @@ DISPLAY_NAME: Final = r"^\S(.*\S)?$"
 # Only whole keys: a grant on an alias would follow it to a key that nobody reviewed.
 KMS_KEY_ARN: Final = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]{1,128}$"
 
-# Shorter than 10 s and a client's own retry (after a time-out) is taken for a new request.
-MIN_WINDOW_SECONDS: Final = 10
-# 30 days, the longest window of any operation: receipts are kept, and paid for, that long.
-MAX_WINDOW_SECONDS: Final = 30 * 86_400
-DAY_SECONDS: Final = 86_400
 # CloudWatch evaluates at most one day (86,400 s) per alarm.
 MAX_ALARM_MINUTES: Final = 1_440
-
-
-class LeadsSettings(FileModel):
-    """How the tenant's leads are deduplicated."""
-
-    window_seconds: Annotated[
-        int,
-        Field(
-            ge=MIN_WINDOW_SECONDS, le=MAX_WINDOW_SECONDS, description="How long a key stands for a request."
-        ),
-    ] = DAY_SECONDS
-    key_source: Annotated[
-        Literal["header-or-body", "header"],
-        Field(
-            description="'header' refuses requests without Idempotency-Key; "
-            "'header-or-body' falls back to the SHA-256 of the body."
-        ),
-    ] = "header-or-body"
-    body_limit_bytes: Annotated[
-        int | None,
-        Field(
-            ge=MIN_BODY_BYTES,
-            le=MAX_BODY_BYTES,
-            description="Largest body; lowers the tier's limit, never raises it.",
-        ),
-    ] = None
-
-
-class Operations(FileModel):
-    """Settings per operation; each has defaults."""
-
-    leads: LeadsSettings = LeadsSettings()
 
 
 class AlarmRule(FileModel):

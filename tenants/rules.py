@@ -10,6 +10,7 @@ from tenants.keys import KEY_NAME
 from tenants.models import DISPLAY_NAME, KMS_KEY_ARN, TENANT_ID
 from tenants.subscriptions import EMAIL, HTTPS, SQS_ARN
 from tenants.text import STAGE
+from tenants.webhooks import HEADER_NAME, SOURCE_ID
 
 # What pydantic calls its own types, in the words of YAML.
 _RULES: Final = {
@@ -37,6 +38,8 @@ _PATTERNS: Final = {
     KMS_KEY_ARN: "must be the ARN of a KMS key (arn:aws:kms:<region>:<account>:key/<id>)",
     EMAIL: "must be an e-mail address",
     HTTPS: "must be an https:// address",
+    SOURCE_ID: "must be 2 to 32 of a-z, 0-9 and '-', first a letter, last not '-'",
+    HEADER_NAME: "must be the name of a header (1 to 64 of letters, digits and '-')",
     SQS_ARN: "must be the ARN of a standard queue (arn:aws:sqs:<region>:<account>:<name>)",
 }
 # A value longer than this is cut in messages: the place is named, the file is at hand.

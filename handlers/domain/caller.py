@@ -99,19 +99,50 @@ def parse_operation_settings(text: str) -> dict[str, OperationSettings]:
 
 
 def _operation(name: str, settings: object) -> OperationSettings:
+    place = f"operationSettings.{name}"
     if not isinstance(settings, dict):
-        raise MalformedContext(f"operationSettings.{name}: not an object")
-    window, source = settings.get("windowSeconds"), settings.get("keySource")
-    # bool is an int in Python; `true` is no number of seconds.
-    if not isinstance(window, int) or isinstance(window, bool) or window < 1:
-        raise MalformedContext(f"operationSettings.{name}.windowSeconds: not a whole number of seconds >= 1")
+        raise MalformedContext(f"{place}: not an object")
+    source = settings.get("keySource")
     if not _is_key_source(source):
-        raise MalformedContext(f"operationSettings.{name}.keySource: not header or header-or-body")
-    return OperationSettings(window_seconds=window, key_source=source)
+        raise MalformedContext(f"{place}.keySource: not header, header-or-body or fields")
+    window = _count(settings.get("windowSeconds"), f"{place}.windowSeconds")
+    if window is None:
+        raise MalformedContext(f"{place}.windowSeconds: missing")
+    return OperationSettings(
+        window_seconds=window,
+        key_source=source,
+        key_fields=_key_fields(settings.get("keyFields"), source, f"{place}.keyFields"),
+        body_limit_bytes=_count(settings.get("bodyLimitBytes"), f"{place}.bodyLimitBytes"),
+        options=_options(settings.get("options", {}), f"{place}.options"),
+    )
 
 
 def _is_key_source(value: object) -> TypeGuard[KeySource]:
-    return value in ("header", "header-or-body")
+    return value in ("header", "header-or-body", "fields")
+
+
+def _count(value: object, place: str) -> int | None:
+    # bool is an int in Python; `true` is no number of seconds or bytes.
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise MalformedContext(f"{place}: not a whole number >= 1")
+    return value
+
+
+def _key_fields(value: object, source: KeySource, place: str) -> tuple[str, ...]:
+    if value is None and source != "fields":
+        return ()
+    # With no field at all every request would have the same key.
+    if source != "fields" or not isinstance(value, list) or not value:
+        raise MalformedContext(f"{place}: not a list of expressions for the key source `fields`")
+    if not all(isinstance(field, str) and field for field in value):
+        raise MalformedContext(f"{place}: not a list of expressions")
+    return tuple(value)
+
+
+def _options(value: object, place: str) -> Mapping[str, JsonValue]:
+    if not isinstance(value, dict):
+        raise MalformedContext(f"{place}: not an object")
+    return value
 
 
 def _text(fields: Mapping[str, object], name: str, *, empty: bool = False) -> str:

@@ -48,7 +48,7 @@ class TenantResources(pulumi.ComponentResource):
         for subscription in tenant.subscriptions_on(stage.names.stage):
             self._subscription(subscription)
         self.keys = {key.name: self._key(key) for key in tenant.keys}
-        self._registry_item("registry", _json(registry.tenant_item(tenant)))
+        self._registry_item("registry", _json(registry.tenant_item(tenant, tier)))
         self.audit_queue = self._audit_queue() if stage.settings.audit else None
         make_alarms(tenant, stage, shared.alarm_topic_arn, parent=self)
         if tenant.dashboard == "dedicated":

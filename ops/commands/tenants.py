@@ -16,7 +16,6 @@ from tenants import schema as schemas
 from tenants.errors import TenantFileError
 from tenants.loader import TenantSet, check_text, load, load_all
 from tenants.models import TENANT_ID
-from tenants.registry import body_limit
 from tenants.scope import stages_in
 from tenants.template import NewTenant, render
 
@@ -211,7 +210,7 @@ def _details(tenant: Tenant, tier: Tier) -> dict[str, Any]:
     limits = tier.model_dump(mode="json", by_alias=True, exclude={"name"})
     return {
         **tenant.model_dump(mode="json", by_alias=True),
-        "limits": limits | {"bodyLimitBytes": body_limit(tenant, tier)},
+        "limits": limits,
         "topics": {stage: Names(stage).tenant(tenant.id) for stage in tenant.stages},
     }
 

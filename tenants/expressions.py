@@ -1,0 +1,99 @@
+"""JMESPath in tenant files: compiled when the file is checked, so that no request meets a broken one."""
+
+import re
+from typing import Annotated, Any, Final
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+# Long enough for any path into a webhook's body; it is stored with every key and in every context.
+_MAX_EXPRESSION: Final = 120
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# Names that are a time by themselves, such as Stripe's `created`.
+_TIMES: Final = frozenset(
+    {"timestamp", "time", "date", "datetime", "ts", "created", "updated", "modified", "sent", "now"}
+)
+# The last word of names such as `created_at`, `eventTime` and `webhook-timestamp`.
+_TIME_WORDS: Final = frozenset({"timestamp", "time", "date", "datetime", "ts", "at"})
+# What gives a list or an object, which is never one value.
+_SEVERAL: Final = frozenset(
+    {"projection", "value_projection", "filter_projection", "multi_select_list", "multi_select_dict"}
+)
+_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
+
+
+def is_timestamp(name: str) -> bool:
+    """Whether a member or header of this name holds a time: two deliveries of one event may differ in it."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    if not words:
+        return False
+    return "".join(words) in _TIMES or (len(words) > 1 and words[-1] in _TIME_WORDS)
+
+
+def last_names(expression: str) -> tuple[str, ...]:
+    """The members whose values `expression` gives: `("submissionId",)` for `data.submissionId`."""
+    tree: Any = jmespath.compile(expression).parsed
+    return tuple(_ends(tree))
+
+
+def _ends(node: dict[str, Any]) -> list[str]:
+    if node["type"] == "field":
+        return [str(node["value"])]
+    children = [child for child in node["children"] if isinstance(child, dict)]
+    if node["type"] in {"subexpression", "pipe", "index_expression", "projection", "value_projection"}:
+        named = [names for names in map(_ends, children) if names]
+        return named[-1] if named else []
+    return [name for child in children for name in _ends(child)]
+
+
+def compiled(expression: str) -> str:
+    """Return `expression`, or refuse it if it is no JMESPath, or does not give one member of the body."""
+    try:
+        names = last_names(expression)
+    except JMESPathError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise PydanticCustomError("jmespath", "must be JMESPath: {reason}", {"reason": reason}) from None
+    if not names:
+        raise PydanticCustomError("jmespath", "must name a member of the body")
+    if jmespath.compile(expression).parsed["type"] in _SEVERAL:
+        raise PydanticCustomError("jmespath", "must give one value, not several")
+    return expression
+
+
+def stable(expression: str) -> str:
+    """Return `expression`, or refuse it if a part of it is a time."""
+    for name in last_names(expression):
+        if is_timestamp(name):
+            raise PydanticCustomError(
+                "timestamp", "must not be a timestamp ({name}): it is never an identity", {"name": name}
+            )
+    return expression
+
+
+def placeholders(template: str) -> tuple[str, ...]:
+    """The expressions in the braces of `template`."""
+    return tuple(_PLACEHOLDER.findall(template))
+
+
+def fillable(template: str) -> str:
+    """Return `template`, or refuse it if it has no placeholder, a stray brace, or one that is no identity."""
+    found = placeholders(template)
+    if not found or re.search(r"[{}]", _PLACEHOLDER.sub("", template)):
+        raise PydanticCustomError(
+            "template",
+            "must hold at least one {placeholder}, and no brace besides",
+            {"placeholder": "{path}"},
+        )
+    # Letters, digits and % are what an escaped value is spelled with, so they separate nothing.
+    between = _PLACEHOLDER.split(template)[2:-1:2]
+    if not all(re.search(r"[^\w%]", text, re.ASCII) for text in between):
+        raise PydanticCustomError("template", "must have a mark such as ':' between two placeholders")
+    for each in found:
+        stable(compiled(each))
+    return template
+
+
+Expression = Annotated[str, Field(min_length=1, max_length=_MAX_EXPRESSION), AfterValidator(compiled)]
+"""JMESPath over a request's body."""
