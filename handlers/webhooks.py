@@ -15,7 +15,7 @@ from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.adapters.secrets import SsmSecrets
 from handlers.adapters.tenant_config import DynamoDbTenantConfigs
 from handlers.adapters.webhook_trace import FUNCTION, WebhookTrace
-from handlers.domain import canonical_json
+from handlers.domain import canonical_json, webhook_identity
 from handlers.domain.accept import Accepted, accept
 from handlers.domain.caller import TENANT_ID, OperationSettings
 from handlers.domain.errors import BodyTooLarge, Forbidden, InvalidBody, OncewardError
@@ -170,7 +170,8 @@ def _checked(request: HttpRequest, sender: _Sender, dependencies: Dependencies) 
         )
     request.require_json(suffixed=True)
     body = canonical_json.parse(raw)
-    tenant_id, event_id = sender.tenant.tenant_id, sender.config.identity.event_id(request.headers, body)
+    tenant_id = sender.tenant.tenant_id
+    event_id = webhook_identity.event_id(sender.config.identity, request.headers, body)
     return Request(
         tenant_id=tenant_id,
         identity=operation.identity_of(tenant_id, sender.source, event_id, body),

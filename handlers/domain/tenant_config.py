@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.json_members import Members
-from handlers.domain.webhook_identity import EventIdentity
 from handlers.domain.webhook_proof import Proof
 
 if TYPE_CHECKING:
@@ -31,6 +30,19 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
+class IdentityConfig:
+    """Where an event's id is (see `webhook_identity`).
+
+    `path`: JMESPath of the id that the header must repeat; None where the header alone is the id.
+    `template`: what the id is made of; None for the path alone.
+    """
+
+    path: str | None
+    header: str | None
+    template: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceConfig:
     """One sender of webhooks, all presets expanded.
 
@@ -39,7 +51,7 @@ class SourceConfig:
     """
 
     proof: Proof
-    identity: EventIdentity
+    identity: IdentityConfig
     window_seconds: int
     body_limit_bytes: int
     destination: Destination | None
@@ -112,11 +124,21 @@ def _source(members: Members) -> SourceConfig:
     destination = members.members_or_none("destination")
     return SourceConfig(
         proof=Proof.of(members.members("proof")),
-        identity=EventIdentity.of(members.members("identity")),
+        identity=_identity(members.members("identity")),
         window_seconds=members.whole("windowSeconds", 1),
         body_limit_bytes=members.whole("bodyLimitBytes", 1),
         destination=None if destination is None else _destination(destination),
     )
+
+
+def _identity(members: Members) -> IdentityConfig:
+    path, header = members.text_or_none("path"), members.text_or_none("header")
+    if path is None:
+        if header is None:
+            raise members.corrupt("path")
+        # A template would have nothing to fill it with.
+        return IdentityConfig(None, header, None)
+    return IdentityConfig(path, header, members.text_or_none("template"))
 
 
 def _destination(members: Members) -> Destination:

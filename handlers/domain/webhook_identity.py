@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import jmespath
 from jmespath.exceptions import JMESPathError
 
 from handlers.domain.canonical_json import canonical
-from handlers.domain.errors import Fault, InvalidBody
+from handlers.domain.errors import CorruptItem, Fault, InvalidBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from jmespath.parser import ParsedResult
 
-    from handlers.domain.json_members import Members
     from handlers.domain.json_text import JsonValue
+    from handlers.domain.tenant_config import IdentityConfig
 
 # The longest ids in common use are Message-IDs, which fill a line of 998 characters at most (RFC 5322 section
 # 2.1.1). Tenant, operation and source add less than 120 bytes, so that the key stays far below DynamoDB's
 # 2,048; and an id that is never hashed can be looked for, in logs and at the destination, by what it is.
 MAX_ID_BYTES: Final = 1024
+# Far more expressions than the tenants of one environment use; it only has to end somewhere.
+_COMPILED_KEPT: Final = 1024
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -45,70 +48,50 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class EventIdentity:
-    """Where an event's id is.
+class _Template:
+    """A template taken apart.
 
     Attributes:
-        path: of the id that the header must repeat; None where the header alone is the id.
-        header: its name, or None.
-        literals, parts: the template, as what stands before, between and behind its placeholders, and those.
+        literals: what stands before, between and behind the placeholders: one more than `parts`.
         separators: one character of each literal that stands between two placeholders.
     """
 
-    path: Path | None
-    header: str | None
     literals: tuple[str, ...]
     parts: tuple[Path, ...]
     separators: str
 
-    @classmethod
-    def of(cls, members: Members) -> EventIdentity:
-        """Read `{"path": ..., "header": ..., "template": ...}`; raises CorruptItem."""
-        path, header = members.text_or_none("path"), members.text_or_none("header")
-        if path is None:
-            if header is None:
-                raise members.corrupt("header")
-            return cls(None, header, (), (), "")
-        template = members.text_or_none("template") or f"{{{path}}}"
-        pieces = _PLACEHOLDER.split(template)
-        literals, parts = tuple(pieces[::2]), tuple(pieces[1::2])
-        if not parts or any("{" in literal or "}" in literal for literal in literals):
-            raise members.corrupt("template")
-        return cls(
-            path=_compiled(path, members, "path"),
-            header=header,
-            literals=literals,
-            parts=tuple(_compiled(part, members, "template") for part in parts),
-            separators=_separators(literals, members),
-        )
-
-    def event_id(self, headers: Mapping[str, Sequence[str]], body: JsonValue) -> str:
-        """The event's id.
-
-        Args:
-            headers: every value of each header, under its lower-case name.
-            body: parsed.
-
-        Raises:
-            InvalidBody: a part is missing, blank, no scalar or unprintable; the id is longer than
-                MAX_ID_BYTES; header and body disagree.
-        """
-        sent = None if self.header is None else _of_header(self.header, headers)
-        if self.path is not None and sent is not None and sent != _of_body(self.path, body):
-            detail = f"header {self.header} and {self.path.text} of the body name different events"
-            raise _invalid(self.path.field, "conflicting", detail)
-        filled = self._filled(body) if self.path is not None else sent or ""
-        if len(filled.encode()) > MAX_ID_BYTES:
-            raise _invalid("", "too_long", f"the event's id is longer than {MAX_ID_BYTES} bytes")
-        return filled
-
-    def _filled(self, body: JsonValue) -> str:
+    def filled(self, body: JsonValue) -> str:
+        """The template with the body's values in it."""
         values = [_of_body(part, body) for part in self.parts]
         if len(values) > 1:
             # `a:b` and `c` must not make the id that `a` and `b:c` make. One part alone cannot be mistaken.
             values = [_escaped(value, self.separators) for value in values]
-        pairs = zip(self.literals, [*values, ""], strict=True)
-        return "".join(literal + value for literal, value in pairs)
+        return "".join(literal + value for literal, value in zip(self.literals, [*values, ""], strict=True))
+
+
+def event_id(config: IdentityConfig, headers: Mapping[str, Sequence[str]], body: JsonValue) -> str:
+    """The event's id.
+
+    Args:
+        headers: every value of each header, under its lower-case name.
+        body: parsed.
+
+    Raises:
+        InvalidBody: a part is missing, blank, no scalar or unprintable; the id is longer than MAX_ID_BYTES;
+            header and body disagree.
+        CorruptItem: the config holds what is no JMESPath or no template.
+    """
+    sent = None if config.header is None else _of_header(config.header, headers)
+    found = sent or ""
+    if config.path is not None:
+        path = _path(config.path)
+        if sent is not None and sent != _of_body(path, body):
+            detail = f"header {config.header} and {path.text} of the body name different events"
+            raise _invalid(path.field, "conflicting", detail)
+        found = _template(config.template or f"{{{config.path}}}").filled(body)
+    if len(found.encode()) > MAX_ID_BYTES:
+        raise _invalid("", "too_long", f"the event's id is longer than {MAX_ID_BYTES} bytes")
+    return found
 
 
 def _escaped(value: str, separators: str) -> str:
@@ -118,22 +101,30 @@ def _escaped(value: str, separators: str) -> str:
     )
 
 
-def _separators(literals: tuple[str, ...], members: Members) -> str:
-    found = ""
-    for literal in literals[1:-1]:
-        # Letters, digits and % are what an escaped separator is spelled with, so they separate nothing.
-        marks = _MARK.findall(literal)
-        if not marks:
-            raise members.corrupt("template")
-        found += marks[0]
-    return found
+@lru_cache(maxsize=_COMPILED_KEPT)
+def _template(template: str) -> _Template:
+    pieces = _PLACEHOLDER.split(template)
+    literals, parts = tuple(pieces[::2]), tuple(pieces[1::2])
+    if not parts or any("{" in literal or "}" in literal for literal in literals):
+        raise _corrupt("template")
+    # Letters, digits and % are what an escaped separator is spelled with, so they separate nothing.
+    marks = [_MARK.findall(literal) for literal in literals[1:-1]]
+    if not all(marks):
+        raise _corrupt("template")
+    separators = "".join(found[0] for found in marks)
+    return _Template(literals, tuple(_path(part) for part in parts), separators)
 
 
-def _compiled(expression: str, members: Members, name: str) -> Path:
+@lru_cache(maxsize=_COMPILED_KEPT)
+def _path(expression: str) -> Path:
     try:
         return Path(expression, jmespath.compile(expression))
     except JMESPathError:
-        raise members.corrupt(name) from None
+        raise _corrupt("path") from None
+
+
+def _corrupt(member: str) -> CorruptItem:
+    return CorruptItem(f"the registry's entry of a source of webhooks is malformed: identity.{member}")
 
 
 def _of_header(name: str, headers: Mapping[str, Sequence[str]]) -> str:

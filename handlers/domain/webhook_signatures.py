@@ -35,9 +35,10 @@ def timestamp(text: str) -> int | None:
 
 
 def standard_webhooks_key(secret: str) -> bytes | None:
-    """The key in `whsec_<base64>` (the prefix may be missing), or None when it is not base64."""
+    """The key in `whsec_<base64>` (prefix and padding may be missing), or None when it is not base64."""
+    encoded = secret.removeprefix(_STANDARD_PREFIX).rstrip("=")
     try:
-        return base64.b64decode(secret.removeprefix(_STANDARD_PREFIX), validate=True)
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
 
