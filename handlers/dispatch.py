@@ -1,4 +1,4 @@
-"""`dispatch`: from the receipts stream to the record and the tenant's topic; from the retry queue likewise.
+"""`dispatch`: from the receipts stream to record, work queue and topic; from the retry queue likewise.
 
 Works from the image alone. Everything it does may be done again: the record is written once, and an event
 published twice has the same id.
@@ -19,9 +19,11 @@ from handlers.adapters.dispatch_trace import FUNCTION, DispatchTrace, reason_of
 from handlers.adapters.receipt_item import from_item
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.topics import SnsTopics
-from handlers.domain import cloud_event
-from handlers.domain.errors import Unavailable
+from handlers.adapters.work_queue import SqsWorkQueues
+from handlers.domain import cloud_event, work
+from handlers.domain.errors import Refused, Unavailable
 from handlers.domain.outbox import delivery_of, is_due
+from handlers.domain.work_message import WorkMessage
 from handlers.settings import DispatchSettings
 
 if TYPE_CHECKING:
@@ -48,6 +50,13 @@ class Records(Protocol):
         """Write the record unless it is there; raises DispatchConflict, Refused or Unavailable."""
 
 
+class WorkQueues(Protocol):
+    """The queues of work."""
+
+    def send(self, message: WorkMessage) -> None:
+        """Queue a piece of work; raises Refused or Unavailable."""
+
+
 class Topics(Protocol):
     """The tenants' topics."""
 
@@ -71,6 +80,7 @@ class Dependencies:
 
     settings: DispatchSettings
     records: Records
+    work_queues: WorkQueues
     topics: Topics
     parking: Parking
     logger: Logger
@@ -87,6 +97,7 @@ def _dependencies() -> Dependencies:
     return Dependencies(
         settings=settings,
         records=DynamoDbRecords(settings.records_table),
+        work_queues=SqsWorkQueues(settings.work_queue_urls),
         topics=SnsTopics(settings.topic_arn_prefix),
         parking=parking.RetryQueue(settings.retry_queue_url),
         logger=Logger(service=FUNCTION),
@@ -182,8 +193,8 @@ def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
     """The steps of DESIGN section 8, in this order: who hears of a record must be able to read it.
 
     Raises:
-        Outage: the records table, which all tenants share, does not answer. Whatever else it raises is this
-            record's: a topic is its tenant's alone, even where it only throttles.
+        Outage: what all tenants share does not answer: the records table, or a queue of work. Whatever else
+            it raises is this record's: a topic is its tenant's alone, even where it only throttles.
     """
     delivery = delivery_of(from_item(image))
     try:
@@ -192,8 +203,22 @@ def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
         dependencies.records.write(delivery)
     except Unavailable as error:
         raise batch.Outage(str(error)) from error
-    dependencies.topics.publish(delivery, cloud_event.encode(delivery, dependencies.settings.stage))
+    follows = work.BY_OPERATION.get(delivery.operation)
+    if follows is not None:
+        _queue_work(WorkMessage.of(delivery), dependencies)
+    if follows is None or not follows.announces:
+        dependencies.topics.publish(delivery, cloud_event.encode(delivery, dependencies.settings.stage))
     return delivery
+
+
+def _queue_work(message: WorkMessage, dependencies: Dependencies) -> None:
+    try:
+        # Once more for a record that comes again: its first message may never have been sent. A second one
+        # finds the work done, or in hand.
+        dependencies.work_queues.send(message)
+    except (Unavailable, Refused) as error:
+        # Of the record it holds ids only, which the queue cannot mind: what it minds is ours to mend.
+        raise batch.Outage(str(error)) from error
 
 
 def _changed(record: Mapping[str, Any]) -> Image:

@@ -10,13 +10,15 @@ from botocore.exceptions import ClientError
 from handlers.adapters.aws import CLIENT_CONFIG, code_of, translated
 from handlers.domain.errors import CorruptItem, Refused, Unavailable
 from handlers.domain.keys import partition_key
-from handlers.domain.outbox import DispatchConflict
+from handlers.domain.outbox import Delivery, DispatchConflict
+from handlers.domain.work import BY_OPERATION, pending_shard, with_status
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
-
-    from handlers.domain.outbox import Delivery
 
 _SERVICE = "records"
 # The one refusal of a PutItem that is about the item; all others (no permission, no table, a disabled key)
@@ -52,6 +54,8 @@ class DynamoDbRecords:
     def document(self, tenant_id: str, operation: str, record_id: str) -> str | None:
         """The record's JSON text as it was accepted, or None when this tenant's operation has no such record.
 
+        Where work follows from the record, how far that is stands in a last member, `status`.
+
         Raises:
             Unavailable, Refused: the table cannot be read.
             CorruptItem: the item is no record.
@@ -62,7 +66,8 @@ class DynamoDbRecords:
                 Key={"pk": {"S": partition_key(tenant_id, record_id)}},
                 # The caller may have its 201 in hand: a replica that lags would say that it was nothing.
                 ConsistentRead=True,
-                ProjectionExpression="document, operation",
+                ProjectionExpression="document, operation, #status",
+                ExpressionAttributeNames={"#status": "status"},
             )
         item = answer.get("Item")
         # All operations share the table, and a key that may read the one may not read the other.
@@ -70,7 +75,8 @@ class DynamoDbRecords:
             return None
         if "S" not in item.get("document", {}):
             raise CorruptItem("an item of the records table has no document")
-        return item["document"]["S"]
+        document, status = item["document"]["S"], item.get("status")
+        return document if status is None else with_status(document, status["S"])
 
     def _put(self, delivery: Delivery) -> None:
         try:
@@ -88,8 +94,8 @@ class DynamoDbRecords:
 
 
 def to_item(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
-    """The record of `delivery` as a DynamoDB item."""
-    return {
+    """The record of `delivery` as a DynamoDB item; if work follows, with status and place in the index."""
+    return _work_to_follow(delivery) | {
         "pk": {"S": partition_key(delivery.tenant_id, delivery.record_id)},
         "tenantId": {"S": delivery.tenant_id},
         "recordId": {"S": delivery.record_id},
@@ -99,6 +105,39 @@ def to_item(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
         "document": {"S": delivery.document},
         "correlationId": {"S": delivery.correlation_id},
         "createdAt": {"N": str(delivery.created_at)},
+    }
+
+
+def from_item(item: Mapping[str, Any]) -> Delivery:
+    """What a record was written for.
+
+    Raises:
+        CorruptItem: it lacks what every record has.
+    """
+    try:
+        return Delivery(
+            tenant_id=item["tenantId"]["S"],
+            operation=item["operation"]["S"],
+            event_id=item["eventId"]["S"],
+            type=item["type"]["S"],
+            record_id=item["recordId"]["S"],
+            document=item["document"]["S"],
+            correlation_id=item["correlationId"]["S"],
+            created_at=int(item["createdAt"]["N"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        raise CorruptItem("an item of the records table lacks what every record has") from None
+
+
+def _work_to_follow(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
+    work = BY_OPERATION.get(delivery.operation)
+    if work is None:
+        return {}
+    return {
+        "status": {"S": work.waiting},
+        "updatedAt": {"N": str(delivery.created_at)},
+        "pendingShard": {"S": pending_shard(delivery.operation, delivery.record_id)},
+        "pendingSince": {"N": str(delivery.created_at)},
     }
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
+from handlers.domain.json_text import compact
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,7 +19,14 @@ PENDING_SHARDS: Final = 8
 
 @dataclass(frozen=True)
 class Work:
-    """An operation's work. `queue` is the platform's queue; the others are the record's status on its way."""
+    """An operation's work.
+
+    Attributes:
+        queue: the platform's queue.
+        waiting, running, done, failed: the record's status on its way.
+        announces: whether the worker tells of it (on the event bus) when it is done; of all others `dispatch`
+            tells on the tenant's topic at once.
+    """
 
     operation: str
     queue: str
@@ -25,10 +34,11 @@ class Work:
     running: str
     done: str
     failed: str
+    announces: bool
 
 
-ORDERS: Final = Work("orders", "orders", "ACCEPTED", "PROCESSING", "COMPLETED", "FAILED")
-WEBHOOKS: Final = Work("webhooks", "webhooks", "RECEIVED", "RECEIVED", "DELIVERED", "FAILED")
+ORDERS: Final = Work("orders", "orders", "ACCEPTED", "PROCESSING", "COMPLETED", "FAILED", announces=True)
+WEBHOOKS: Final = Work("webhooks", "webhooks", "RECEIVED", "RECEIVED", "DELIVERED", "FAILED", announces=False)
 BY_OPERATION: Final[Mapping[str, Work]] = {work.operation: work for work in (ORDERS, WEBHOOKS)}
 
 
@@ -41,3 +51,8 @@ def pending_shard(operation: str, record_id: str) -> str:
 def pending_shards(operation: str) -> tuple[str, ...]:
     """Every partition of the index of pending work of an operation."""
     return tuple(f"{operation}#{number}" for number in range(PENDING_SHARDS))
+
+
+def with_status(document: str, status: str) -> str:
+    """A record's JSON text with how far its work is as its last member, the rest letter for letter."""
+    return f'{document.rstrip().removesuffix("}")},"status":{compact(status)}}}'

@@ -15,6 +15,7 @@ from aws_lambda_powertools import Logger
 from handlers.adapters.parking import RetryQueue
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.topics import SnsTopics
+from handlers.adapters.work_queue import SqsWorkQueues
 from handlers.dispatch import Dependencies, dispatch
 from handlers.domain.errors import Unavailable
 from handlers.domain.receipt import Outbox, Receipt
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from handlers.dispatch import Records
     from handlers.domain.outbox import Delivery
+    from handlers.domain.work_message import WorkMessage
 
 REGION = "us-east-1"
 STAGE = "dev"
@@ -67,12 +69,16 @@ class FailingRecords:
 
 @dataclass
 class Failing:
-    """A records table or a retry queue that always raises; it counts how often it was asked."""
+    """A table or a queue that always raises; it counts how often it was asked."""
 
     error: BaseException
     calls: int = 0
 
     def write(self, delivery: Delivery) -> None:
+        self.calls += 1
+        raise self.error
+
+    def send(self, message: WorkMessage) -> None:
         self.calls += 1
         raise self.error
 
@@ -99,13 +105,20 @@ class Bench:
             BillingMode="PAY_PER_REQUEST",
         )
         self._retry_queue = self._sqs.create_queue(QueueName="onceward-dev_dispatch-retry")["QueueUrl"]
+        self._work_queues = {
+            name: self._sqs.create_queue(QueueName=f"onceward-dev_{name}")["QueueUrl"]
+            for name in ("orders", "webhooks")
+        }
         self._audit_queues = {tenant: self._subscribed_topic(tenant) for tenant in TENANTS}
         prefix = f"arn:aws:sns:{REGION}:123456789012:onceward-{STAGE}-"
         self._log = io.StringIO()
         self.topics = SnsTopics(prefix, self._sns)
         self.dependencies = Dependencies(
-            settings=DispatchSettings(STAGE, RECORDS_TABLE, prefix, self._retry_queue, partial_failures),
+            settings=DispatchSettings(
+                STAGE, RECORDS_TABLE, prefix, self._retry_queue, self._work_queues, partial_failures
+            ),
             records=DynamoDbRecords(RECORDS_TABLE, self._dynamodb),
+            work_queues=SqsWorkQueues(self._work_queues, self._sqs),
             topics=self.topics,
             parking=RetryQueue(self._retry_queue, self._sqs),
             # Powertools keeps one handler a service name for the whole process: a name of our own.
@@ -136,6 +149,10 @@ class Bench:
         """What waits on the retry queue."""
         return [json.loads(body) for body in self._drain(self._retry_queue)]
 
+    def queued(self, operation: str) -> list[dict[str, Any]]:
+        """The messages on an operation's queue of work, with their attributes."""
+        return self._messages(self._work_queues[operation])
+
     def another_records_table(self, name: str) -> DynamoDbRecords:
         """The adapter, pointed at another table."""
         return DynamoDbRecords(name, self._dynamodb)
@@ -158,12 +175,18 @@ class Bench:
         return queue
 
     def _drain(self, queue_url: str) -> list[str]:
-        bodies: list[str] = []
-        while messages := self._sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get(
-            "Messages"
-        ):
-            bodies += [message["Body"] for message in messages]
-        return bodies
+        return [message["Body"] for message in self._messages(queue_url)]
+
+    def _messages(self, queue_url: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while messages := self._sqs.receive_message(
+            QueueUrl=queue_url,
+            MaxNumberOfMessages=10,
+            AttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        ).get("Messages"):
+            found += messages
+        return found
 
 
 def accepted(number: int, tenant: str = "acme", **changes: Any) -> Receipt:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 DELIVERY = delivery_of(accepted(1))
 
 
-PROJECTED = {"ProjectionExpression": "document, operation"}
+PROJECTED = {
+    "ProjectionExpression": "document, operation, #status",
+    "ExpressionAttributeNames": {"#status": "status"},
+}
 
 
 def key_of(pk: str) -> dict[str, Any]:

@@ -31,6 +31,8 @@ ENVIRONMENT = {
     "RECEIPTS_TABLE": "onceward-dev_receipts",
     "RECORDS_TABLE": "onceward-dev_records",
     "TOPIC_ARN_PREFIX": "arn:aws:sns:us-east-1:123456789012:onceward-dev-",
+    "ORDERS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/onceward-dev_orders",
+    "WEBHOOKS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/onceward-dev_webhooks",
 }
 
 

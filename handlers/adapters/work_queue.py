@@ -1,0 +1,86 @@
+"""The queues of work: `orders` and `webhooks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import boto3
+
+from handlers.adapters.aws import CLIENT_CONFIG, translated
+from handlers.domain.work_message import CORRELATION_ATTRIBUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import MessageAttributeValueTypeDef
+
+    from handlers.domain.work_message import WorkMessage
+
+_SERVICE: Final = "work queue"
+# ChangeMessageVisibilityBatch takes ten, and hides for twelve hours at the most (SQS API reference).
+_BATCH: Final = 10
+_LONGEST_SECONDS: Final = 12 * 3600
+
+
+class SqsWorkQueues:
+    """Where work is sent. `urls`: the queue by the operation whose work it takes."""
+
+    def __init__(self, urls: Mapping[str, str], client: SQSClient | None = None) -> None:
+        self._urls = urls
+        self._client: SQSClient = client or boto3.client("sqs", config=CLIENT_CONFIG)
+
+    def send(self, message: WorkMessage) -> None:
+        """Queue a piece of work.
+
+        The message group makes the queue a fair one (SQS developer guide, "fair queues"): a tenant with a
+        backlog does not make the others wait. It orders nothing on a standard queue.
+
+        Raises:
+            Unavailable: whether it was queued is unknown.
+            Refused: the queue does not take it.
+        """
+        with translated(_SERVICE):
+            self._client.send_message(
+                QueueUrl=self._urls[message.operation],
+                MessageBody=message.body(),
+                MessageGroupId=message.tenant_id,
+                MessageAttributes={
+                    "tenantId": _string(message.tenant_id),
+                    "operation": _string(message.operation),
+                    CORRELATION_ATTRIBUTE: _string(message.correlation_id),
+                },
+            )
+
+
+class SqsPauses:
+    """What a worker says to its queue of messages that it did not finish."""
+
+    def __init__(self, queue_url: str, client: SQSClient | None = None) -> None:
+        self._queue_url = queue_url
+        self._client: SQSClient = client or boto3.client("sqs", config=CLIENT_CONFIG)
+
+    def hide(self, pauses: Mapping[str, int]) -> None:
+        """Hide messages, by receipt handle, for so many seconds from now.
+
+        Raises:
+            Unavailable, Refused: some stay hidden for the queue's own visibility timeout.
+        """
+        handles = list(pauses)
+        for start in range(0, len(handles), _BATCH):
+            with translated(_SERVICE):
+                self._client.change_message_visibility_batch(
+                    QueueUrl=self._queue_url,
+                    Entries=[
+                        {
+                            "Id": str(place),
+                            "ReceiptHandle": handle,
+                            "VisibilityTimeout": min(pauses[handle], _LONGEST_SECONDS),
+                        }
+                        for place, handle in enumerate(handles[start : start + _BATCH])
+                    ],
+                )
+
+
+def _string(value: str) -> MessageAttributeValueTypeDef:
+    return {"DataType": "String", "StringValue": value}
