@@ -69,6 +69,8 @@ def base_url(url: str) -> str:
 
 
 def _destination_url(url: str) -> str:
+    if not url.startswith("https://"):
+        raise _refused("must be an https:// address")
     host_and_before = url.split("/", 3)[:3]
     if re.search(r"[{}]", "".join(host_and_before)) or re.search(r"[{}]", url.replace(ID_PLACEHOLDER, "")):
         raise _refused("must hold no placeholder but {id}, and that only after the host")

@@ -1,10 +1,11 @@
 """JMESPath in tenant files: compiled when the file is checked, so that no request meets a broken one."""
 
+import contextlib
 import re
 from typing import Annotated, Any, Final
 
 import jmespath
-from jmespath.exceptions import JMESPathError
+from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
@@ -52,6 +53,7 @@ def compiled(expression: str) -> str:
     """Return `expression`, or refuse it if it is no JMESPath, or does not give one member of the body."""
     try:
         names = last_names(expression)
+        _know_its_functions(expression)
     except JMESPathError as error:
         reason = str(error).strip().splitlines()[0]
         raise PydanticCustomError("jmespath", "must be JMESPath: {reason}", {"reason": reason}) from None
@@ -60,6 +62,13 @@ def compiled(expression: str) -> str:
     if jmespath.compile(expression).parsed["type"] in _SEVERAL:
         raise PydanticCustomError("jmespath", "must give one value, not several")
     return expression
+
+
+def _know_its_functions(expression: str) -> None:
+    """Raise JMESPathError for a function that does not exist, or takes another number of arguments."""
+    # The library looks functions up when they are called, so it is called, with nothing.
+    with contextlib.suppress(JMESPathTypeError):
+        jmespath.compile(expression).search({})
 
 
 def stable(expression: str) -> str:

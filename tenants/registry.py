@@ -47,7 +47,9 @@ def operation_settings(tenant: Tenant) -> str:
 def tenant_item(tenant: Tenant, tier: Tier) -> Item:
     """The item of a tenant, `pk = tenant#<id>`: presets are written out, the tier's limits filled in."""
     orders = tenant.operations.orders
-    webhooks = {name: _source(source, tier) for name, source in tenant.operations.webhooks.sources.items()}
+    webhooks = {
+        name: source_settings(source, tier) for name, source in tenant.operations.webhooks.sources.items()
+    }
     return {
         "pk": {"S": f"tenant#{tenant.id}"},
         "kind": {"S": "tenant"},
@@ -128,7 +130,8 @@ def _limit(body_limit_bytes: int | None) -> Json:
     return {} if body_limit_bytes is None else {"bodyLimitBytes": body_limit_bytes}
 
 
-def _source(source: WebhookSource, tier: Tier) -> Json:
+def source_settings(source: WebhookSource, tier: Tier) -> Json:
+    """What counts of a source: its preset written out, the tier's limit filled in."""
     identity = source.event_identity
     return {
         "proof": {

@@ -16,7 +16,8 @@ stages: [{stages}] # where the tenant exists
 # At most two. A bare name may do everything. Two at once are a rotation: add the new key, update, move the
 # callers, remove the old key, update. A publishable key, for a public page, is narrowed down:
 #   - name: web
-#     operations: [leads:create] # of leads:create, leads:read, receipts:read
+#     operations: [leads:create] # of <leads|orders|payments|appointments>:<create|read>,
+#                                # webhook-events:read, receipts:read
 #     origins: [https://www.example.com]
 keys:
 {keys}
@@ -34,6 +35,28 @@ operations:
     windowSeconds: 86400 # how long a key stands for its request: 10 s to 30 days (2592000)
     keySource: header-or-body # header: a request without an Idempotency-Key is refused (400)
     # bodyLimitBytes: 16384 # lower than the tier's limit
+  appointments:
+    windowSeconds: 10
+    keyFields: [doctorId, patientId, startsAt] # JMESPath over the body: these make two requests one
+  # orders:
+  #   destination: # where an order is put when it is worked off; left out: to the event bus only
+  #     url: https://crm.example.com/v1/orders/{{id}}
+  # payments: # without this section: no payments (403)
+  #   providerUrl: https://payments.example.com # POST <providerUrl>/charges
+  #   honoursSeconds: 86400 # how long the provider remembers an idempotency key
+  #   lookup: true # whether it can be asked for a charge by its key
+  # webhooks:
+  #   sources: # each is called at /v1/webhooks/<tenant>/<source>
+  #     billing:
+  #       preset: stripe # or github, shopify, static-forms, standard-webhooks
+  #       destination: {{ url: "https://crm.example.com/v1/events/{{id}}" }} # PUT; or method: POST
+  #     forms: # a sender without a preset, or with one, and what is written out goes before it
+  #       scheme: header # or bearer, basic, or the signature of one of the presets
+  #       header: X-Form-Secret
+  #       identity: {{ path: data.submissionId, template: "forms:{{event}}:{{data.submissionId}}" }}
+  #       windowSeconds: 2592000
+  # Secrets are not in this file: `onceward secrets set {id} webhooks/billing`, `payments/provider`,
+  # `destinations/orders`, `destinations/webhooks/billing`.
 
 # An alarm rings when at least `threshold` were counted within `minutes`.
 alarms:

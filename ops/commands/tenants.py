@@ -16,6 +16,7 @@ from tenants import schema as schemas
 from tenants.errors import TenantFileError
 from tenants.loader import TenantSet, check_text, load, load_all
 from tenants.models import TENANT_ID
+from tenants.registry import source_settings
 from tenants.scope import stages_in
 from tenants.template import NewTenant, render
 
@@ -208,8 +209,14 @@ def _summary(tenant: Tenant) -> dict[str, Any]:
 def _details(tenant: Tenant, tier: Tier) -> dict[str, Any]:
     """The file's fields with their defaults, and what follows from them."""
     limits = tier.model_dump(mode="json", by_alias=True, exclude={"name"})
+    plain = tenant.model_dump(mode="json", by_alias=True)
+    plain["operations"]["webhooks"]["sources"] = {
+        name: {"path": f"/v1/webhooks/{tenant.id}/{name}", "preset": source.preset}
+        | source_settings(source, tier)
+        for name, source in tenant.operations.webhooks.sources.items()
+    }
     return {
-        **tenant.model_dump(mode="json", by_alias=True),
+        **plain,
         "limits": limits,
         "topics": {stage: Names(stage).tenant(tenant.id) for stage in tenant.stages},
     }

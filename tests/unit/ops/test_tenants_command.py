@@ -115,14 +115,25 @@ def test_show_fills_in_defaults_limits_and_topics(tmp_path: Path) -> None:
         "ratePerSecond": 10,
         "burst": 20,
         "quotaPerMonth": 1000,
-        "bodyLimitBytes": 1500,
+        "bodyLimitBytes": 2048,
     }
+    assert shown["operations"]["leads"]["bodyLimitBytes"] == 1500
     assert shown["topics"] == {"local": "onceward-local-acme", "dev": "onceward-dev-acme"}
     assert shown["keys"] == [{"name": "server", "operations": ["*"], "origins": []}]
     lines = dict(line.split(maxsplit=1) for line in at(path, "show", "acme").stdout.splitlines())
-    assert lines["limits.bodyLimitBytes"] == "1500"
+    assert lines["limits.bodyLimitBytes"] == "2048"
     assert lines["topics.dev"] == "onceward-dev-acme"
     assert (lines["operations.leads.windowSeconds"], lines["keys[0].origins"]) == ("86400", "-")
+
+
+def test_show_writes_out_what_a_preset_says(tmp_path: Path) -> None:
+    path = directory(tmp_path, acme=TENANT + "operations: {webhooks: {sources: {pay: {preset: stripe}}}}\n")
+    lines = dict(line.split(maxsplit=1) for line in at(path, "show", "acme").stdout.splitlines())
+    source = "operations.webhooks.sources.pay"
+    assert (lines[f"{source}.path"], lines[f"{source}.preset"]) == ("/v1/webhooks/acme/pay", "stripe")
+    assert (lines[f"{source}.proof.scheme"], lines[f"{source}.identity.path"]) == ("stripe", "id")
+    assert (lines[f"{source}.windowSeconds"], lines[f"{source}.destination"]) == ("2592000", "-")
+    assert (lines["operations.payments"], lines["operations.orders.keySource"]) == ("-", "header")
 
 
 @pytest.mark.parametrize(("asked", "hint"), [("acmee", "did you mean acme?"), ("zzz", "there are: acme")])

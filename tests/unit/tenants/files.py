@@ -12,6 +12,9 @@ from tenants.loader import load_all
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tenants.operations import Operations
+    from tenants.webhooks import WebhookSource
+
 TIERS = """\
 small:
   ratePerSecond: 10
@@ -46,3 +49,22 @@ def faults_of(path: Path) -> tuple[Fault, ...]:
 def spelt(path: Path) -> list[str]:
     """The faults as `name:line: field: rule`, without the directory."""
     return [str(fault).removeprefix(f"{path}/") for fault in faults_of(path)]
+
+
+def operations(tmp_path: Path, text: str) -> Operations:
+    """The settings of a tenant whose file says `text` under `operations`."""
+    (tenant,) = load_all(directory(tmp_path, acme=f"{TENANT}operations:\n  {text}\n")).tenants
+    return tenant.operations
+
+
+def source(tmp_path: Path, text: str) -> WebhookSource:
+    """The webhook source `forms` of a tenant whose file says `text` of it."""
+    return operations(tmp_path, f"webhooks: {{sources: {{forms: {text}}}}}").webhooks.sources["forms"]
+
+
+def check(tmp_path: Path, text: str, field: str, rule: str) -> None:
+    """`text` under `operations` has one fault, at `field`, and its rule says `rule`."""
+    (fault,) = faults_of(directory(tmp_path, acme=f"{TENANT}operations:\n  {text}\n"))
+    assert fault.field == f"operations.{field}"
+    assert rule in fault.rule
+    assert fault.line == len(TENANT.splitlines()) + 2

@@ -1,0 +1,139 @@
+"""Each rule of the operations' settings: the wrong field is named, with the rule that it breaks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from infra.timeouts import TIMEOUTS
+from tenants.loader import load_all
+from tenants.operations import LONGEST_LEASE_SECONDS, SKEW_SECONDS
+from tests.unit.tenants.files import TENANT, check, directory, operations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = 86_400
+
+
+def test_without_the_section_a_tenant_takes_no_payments(tmp_path: Path) -> None:
+    (tenant,) = load_all(directory(tmp_path, acme=TENANT)).tenants
+    assert tenant.operations.payments is None
+    assert tenant.operations.orders.key_source == "header"
+    assert tenant.operations.appointments.key_fields == ("doctorId", "patientId", "startsAt")
+    assert tenant.operations.appointments.window_seconds == 10
+    assert tenant.operations.webhooks.sources == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "rule"),
+    [
+        ("payments: {}", "payments.providerUrl", "is required"),
+        (
+            "payments: {providerUrl: 'http://p.example'}",
+            "payments.providerUrl",
+            "must be an https:// address",
+        ),
+        ("payments: {providerUrl: 'https://10.1.2.3'}", "payments.providerUrl", "must not be a private"),
+        ("payments: {providerUrl: 'https://p.example/'}", "payments.providerUrl", "no '/' at its end"),
+        ("payments: {providerUrl: 'https://p.example?a=b'}", "payments.providerUrl", "must have no query"),
+        ("payments: {providerUrl: 'https://p.example/{id}'}", "payments.providerUrl", "no placeholder"),
+        (
+            "payments: {providerUrl: 'https://p.example', keySource: body}",
+            "payments.keySource",
+            "not a known",
+        ),
+        (
+            "payments: {providerUrl: 'https://p.example', honoursSeconds: 59}",
+            "payments.honoursSeconds",
+            "greater than or equal to 60",
+        ),
+        ("appointments: {keyFields: []}", "appointments.keyFields", "must not be empty"),
+        ("appointments: {keyFields: [a, a]}", "appointments.keyFields", "must not repeat itself: a is there"),
+        ("appointments: {keyFields: ['a[']}", "appointments.keyFields[0]", "must be JMESPath: "),
+        ("appointments: {keyFields: [a, b, c, d, e, f]}", "appointments.keyFields", "at most 5 items"),
+        ("appointments: {windowSeconds: 9}", "appointments.windowSeconds", "greater than or equal to 10"),
+        ("orders: {keySource: fields}", "orders.keySource", "must be 'header' or 'header-or-body'"),
+        ("orders: {destination: {method: PUT}}", "orders.destination.url", "is required"),
+        ("webhooks: {sources: {a: {preset: stripe}}}", "webhooks.sources.a", "must be 2 to 32 of a-z, 0-9"),
+        ("webhooks: {sources: {Git: {preset: github}}}", "webhooks.sources.Git", "must be 2 to 32 of a-z"),
+        ("webhooks: {sources: {a#b: {preset: github}}}", "webhooks.sources.a#b", "must be 2 to 32 of a-z"),
+        *(
+            (f"{section}: {{{needed}bodyLimitBytes: 2049}}", f"{section}.bodyLimitBytes", "the tier's 2048")
+            for section, needed in [
+                *(("orders", ""), ("appointments", "")),
+                ("payments", "providerUrl: 'https://p.example', "),
+            ]
+        ),
+        (
+            "webhooks: {sources: {forms: {preset: stripe, bodyLimitBytes: 2049}}}",
+            "webhooks.sources.forms.bodyLimitBytes",
+            "must be at most the tier's 2048",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_rule(tmp_path: Path, text: str, field: str, rule: str) -> None:
+    check(tmp_path, text, field, rule)
+
+
+def test_a_window_that_the_provider_forgets_is_refused_with_the_arithmetic(tmp_path: Path) -> None:
+    longest = DAY - LONGEST_LEASE_SECONDS - SKEW_SECONDS
+    fits = f"payments: {{providerUrl: 'https://p.example', lookup: false, windowSeconds: {longest}}}"
+    assert operations(tmp_path, fits).payments
+    check(
+        tmp_path,
+        fits.replace(str(longest), str(longest + 1)),
+        "payments",
+        f"must be at most 86362 without lookup: honoursSeconds 86400 - lease 33 - skew 5 (is {longest + 1})",
+    )
+    # The default window is as long as most providers remember, so it does not fit without a look-up.
+    check(tmp_path, "payments: {providerUrl: 'https://p.example', lookup: false}", "payments", "(is 86400)")
+
+
+def test_with_a_look_up_any_window_fits(tmp_path: Path) -> None:
+    text = "payments: {providerUrl: 'https://p.example', honoursSeconds: 60, windowSeconds: 2592000}"
+    assert operations(tmp_path, text).payments
+
+
+def test_the_longest_lease_is_what_the_function_can_hold() -> None:
+    assert TIMEOUTS["execute"] + SKEW_SECONDS == LONGEST_LEASE_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("url", "rule"),
+    [
+        *(("http://a.example/{id}", "must be an https:// address"), ("a.example/{id}", "https:// address")),
+        *(
+            ("https://a.example/things", "must contain {id}"),
+            ("https://{id}.example/", "only after the host"),
+        ),
+        *(
+            ("https://a.example/{id}/{name}", "no placeholder but {id}"),
+            ("https://a.example/{id}#x", "fragment"),
+        ),
+        *(
+            ("https://user:word@a.example/{id}", "must not hold a user"),
+            ("https://a.example:99999/{id}", "https"),
+        ),
+        *(("https://localhost/{id}", "public host name"), ("https://crm/{id}", "public host name")),
+        *(("https://2130706433/{id}", "host name"), ("https://0x7f.1/{id}", "host name")),
+        *(
+            (f"https://{host}/{{id}}", "must not be a private, loopback or link-local address")
+            for host in [
+                *("127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0"),
+                *("[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:10.0.0.1]", "224.0.0.1", "100.64.0.1"),
+            ]
+        ),
+    ],
+)
+def test_a_destination_is_https_to_the_public_internet(tmp_path: Path, url: str, rule: str) -> None:
+    check(tmp_path, f'orders: {{destination: {{url: "{url}"}}}}', "orders.destination.url", rule)
+
+
+def test_a_post_needs_no_placeholder_and_a_public_address_is_taken(tmp_path: Path) -> None:
+    text = 'orders: {destination: {url: "https://8.8.8.8:8443/orders?a=b", method: POST}}'
+    read = operations(tmp_path, text).orders.destination
+    assert read
+    assert re.fullmatch("POST", read.method)
