@@ -54,6 +54,9 @@ class IngestTrace:
 
     def refused(self, error: OncewardError) -> None:
         """It was answered with a problem that we foresaw."""
+        if isinstance(error, KeyReused | RequestInProgress) and error.record_id is not None:
+            # Of the request that holds the key: how `onceward receipts explain` finds this one.
+            self._more["record_id"] = error.record_id
         if isinstance(error, KeyReused):
             self._outcome, self._counts = "mismatch", {"Mismatch": 1}
         elif isinstance(error, RequestInProgress):

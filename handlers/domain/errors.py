@@ -64,11 +64,18 @@ class NotFound(RequestRefused):
 
 
 class KeyReused(RequestRefused):
-    """The key was used for another request: another operation, or another body."""
+    """The key was used for another request: another operation, or another body.
+
+    `record_id` is of the request that holds the key, so that a log line can be found by it.
+    """
+
+    record_id: str | None = None
 
 
 class RequestInProgress(OncewardError):
-    """The first request with this key is still running."""
+    """The first request with this key is still running. `record_id` as of `KeyReused`."""
+
+    record_id: str | None = None
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__("the first request with this key is still running")
@@ -117,6 +124,10 @@ class Unavailable(OncewardError):
         super().__init__(f"{service}: {reason}")
         self.service = service
         self.reason = reason
+
+
+class LookupImpossible(Unavailable):
+    """The effect may have happened, its destination no longer honours the key, and cannot be asked: people must."""
 
 
 class Refused(OncewardError):

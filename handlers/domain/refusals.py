@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handlers.domain import member_hashes
+from handlers.domain import ids, member_hashes
 from handlers.domain.errors import Fault, KeyReused, RequestInProgress
 from handlers.domain.protocol import Claim, InProgress
 
@@ -34,8 +34,17 @@ def claim_of(operation: str, request: Request) -> Claim:
 
 def refusal(decision: InProgress | Mismatch, existing: Receipt, identity: Identity) -> OncewardError:
     """The error for a request whose key another one holds."""
-    if isinstance(decision, InProgress):
-        return RequestInProgress(decision.seconds_left)
+    error = (
+        RequestInProgress(decision.seconds_left)
+        if isinstance(decision, InProgress)
+        else _key_reused(decision, existing, identity)
+    )
+    held_by = (existing.tenant_id, existing.key, existing.generation)
+    error.record_id = ids.record_id(*held_by, existing.created_at)
+    return error
+
+
+def _key_reused(decision: Mismatch, existing: Receipt, identity: Identity) -> KeyReused:
     names = member_hashes.differing(existing.fields, existing.generation, identity.members)
     return KeyReused(
         f"this key was used for another request ({decision.operation}{_listed(names)}); "
