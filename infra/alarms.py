@@ -1,45 +1,26 @@
 """Every alarm as data: what is watched, from when on it is bad, and what a person should think of it."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from infra import metrics
+from infra.alarm import MINUTE, Alarm
 from infra.metrics import Metric
-from infra.naming import Names
+from infra.naming import WORK_QUEUES, Names
 from infra.timeouts import TIMEOUTS
+from infra.work_alarms import work_alarms
 from tenants.models import Tenant
 
 FUNCTIONS: Final = tuple(sorted(TIMEOUTS))
 TABLES: Final = ("receipts", "records", "slots", "tenants")
-WORK_QUEUES: Final = ("orders", "webhooks")
 QUEUES: Final = (
     *("dispatch-retry", "dispatch-dlq", "delivery-dlq"),
     *(name for queue in WORK_QUEUES for name in (queue, f"{queue}-dlq")),
     "notify-dlq",
 )
-_MINUTE: Final = 60
-# Counts are looked at over five minutes: shorter and a deployment's blip rings, longer and people wait.
-_WINDOW: Final = 5 * _MINUTE
 # A request with two API keys makes the authorizer raise (the only way to a 401), and anybody can send one. So
 # its own metric rings at once (`authorizer-failed`), time-outs ring as 5xx of the API, and Lambda's count of
 # errors only for a quarter of an hour of something that nobody does by mistake.
 _ERRORS_OF_ANYBODY: Final = 500
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """Rings when `metric` is at least `threshold` in `periods` periods of `period_seconds` in a row.
-
-    A missing data point is "not breaching": all these metrics count or time something that happens, and
-    where nothing happens nothing is wrong.
-    """
-
-    name: str
-    description: str
-    metric: Metric
-    threshold: float
-    period_seconds: int = _WINDOW
-    periods: int = 1
 
 
 DISPATCH_GIVEN_UP: Final = Alarm(
@@ -57,6 +38,7 @@ def platform_alarms(names: Names) -> tuple[Alarm, ...]:
     return (
         *_queues(names),
         *_dispatch(names),
+        *work_alarms(names),
         *(alarm for name in FUNCTIONS for alarm in _function(names, name)),
         _authorizer(names),
         *_api(names),
@@ -75,14 +57,14 @@ def tenant_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
             f"What tenant {tenant.id} sends is answered with 5xx.",
             metrics.of_tenant(names, tenant.id, "Failed"),
             wanted.failed_requests.threshold,
-            wanted.failed_requests.minutes * _MINUTE,
+            wanted.failed_requests.minutes * MINUTE,
         ),
         Alarm(
             "failed-deliveries",
             f"Events of tenant {tenant.id} did not reach a subscriber; they wait in the delivery DLQ.",
             metrics.tenant_topic(names, tenant.id, "NumberOfNotificationsFailed"),
             wanted.failed_deliveries.threshold,
-            wanted.failed_deliveries.minutes * _MINUTE,
+            wanted.failed_deliveries.minutes * MINUTE,
         ),
     )
 
@@ -95,7 +77,7 @@ def _queues(names: Names) -> tuple[Alarm, ...]:
             "Receipts could not be dispatched after all retries. Fix the cause, then redrive the queue.",
             metrics.queue(names, "dispatch-dlq", depth),
             1,
-            _MINUTE,
+            MINUTE,
         ),
         # SNS counts failures per topic only; every tenant subscription ends here, so this is their sum.
         Alarm(
@@ -103,7 +85,7 @@ def _queues(names: Names) -> tuple[Alarm, ...]:
             "Events did not reach a subscriber. A message's body names the topic, its attributes the error.",
             metrics.queue(names, "delivery-dlq", depth),
             1,
-            _MINUTE,
+            MINUTE,
         ),
         # Not for a receipt that fails again and again: SQS leaves a message that was received more than three
         # times out of this metric (`dispatch-parked` and the dead-letter queue's depth ring for it).
@@ -111,8 +93,8 @@ def _queues(names: Names) -> tuple[Alarm, ...]:
             "dispatch-retry-age",
             "Nothing takes receipts off the retry queue: its mapping is off, or dispatch is throttled.",
             metrics.queue(names, "dispatch-retry", "ApproximateAgeOfOldestMessage"),
-            15 * _MINUTE,
-            _MINUTE,
+            15 * MINUTE,
+            MINUTE,
         ),
     )
 
@@ -124,7 +106,7 @@ def _dispatch(names: Names) -> tuple[Alarm, ...]:
             "Dispatch is a minute behind the receipts: records and events are late.",
             metrics.function(names, "dispatch", "IteratorAge", "Maximum"),
             60_000,
-            _MINUTE,
+            MINUTE,
             # Three minutes in a row: one slow batch after a quiet hour is no backlog.
             periods=3,
         ),

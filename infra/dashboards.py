@@ -8,7 +8,7 @@ from typing import Final
 from infra import metrics
 from infra.alarms import FUNCTIONS, QUEUES, TABLES
 from infra.metrics import Metric
-from infra.naming import Names
+from infra.naming import NOTIFY_RULE, WORK_QUEUES, Names
 
 # CloudWatch's grid is 24 columns wide: two graphs a row.
 _WIDTH: Final = 12
@@ -35,7 +35,13 @@ def tenant_body(tenant_id: str, names: Names, region: str) -> str:
 
 
 def _platform_graphs(names: Names) -> list[Graph]:
-    return [*_request_graphs(names), *_dispatch_graphs(names), *_resource_graphs(names)]
+    return [
+        *_request_graphs(names),
+        *_effect_graphs(names),
+        *_dispatch_graphs(names),
+        *_work_graphs(names),
+        *_resource_graphs(names),
+    ]
 
 
 def _request_graphs(names: Names) -> list[Graph]:
@@ -50,6 +56,29 @@ def _request_graphs(names: Names) -> list[Graph]:
             "Ingest and its store (ms, p99)",
             [metrics.onceward(names, "ingest", name, "p99") for name in slowness],
         ),
+    ]
+
+
+def _effect_graphs(names: Names) -> list[Graph]:
+    # `Accepted` is what each of them took on; the others are what became of the rest.
+    payments = ("Accepted", "Replayed", "InProgress", "Failed", "EffectUnknown", "LeaseLost")
+    webhooks = ("Accepted", "Replayed", "Rejected", "Failed")
+    return [
+        Graph("Payments and appointments", [metrics.onceward(names, "execute", name) for name in payments]),
+        Graph("Webhooks received", [metrics.onceward(names, "webhooks", name) for name in webhooks]),
+    ]
+
+
+def _work_graphs(names: Names) -> list[Graph]:
+    age = "ApproximateAgeOfOldestMessage"
+    bus = ("Invocations", "FailedInvocations", "InvocationsSentToDlq")
+    return [
+        Graph("Work: age of the oldest (s)", [metrics.queue(names, name, age) for name in WORK_QUEUES]),
+        Graph(
+            "Work pending longest (ms)",
+            [metrics.onceward(names, "reconcile", "PendingOldestAge", "Maximum")],
+        ),
+        Graph("Event bus to notify", [metrics.rule(names, NOTIFY_RULE, name, bus="orders") for name in bus]),
     ]
 
 

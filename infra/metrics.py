@@ -47,6 +47,16 @@ def queue(names: Names, queue: str, name: str) -> Metric:
     return Metric("AWS/SQS", name, (("QueueName", names.platform(queue)),), "Maximum")
 
 
+def rule(names: Names, rule: str, name: str, *, bus: str | None = None) -> Metric:
+    """A metric that EventBridge emits for a rule: FailedInvocations, InvocationsSentToDlq and the like.
+
+    Of a rule on a bus of our own, the bus is a dimension; of one on the default bus it is not (EventBridge's
+    user guide, "Monitoring Amazon EventBridge").
+    """
+    of_bus = () if bus is None else (("EventBusName", names.platform(bus)),)
+    return Metric("AWS/Events", name, (*of_bus, ("RuleName", names.platform(rule))), "Sum")
+
+
 def table(names: Names, table: str, name: str) -> Metric:
     """A metric that DynamoDB emits for a table: ReadThrottleEvents, WriteThrottleEvents."""
     return Metric("AWS/DynamoDB", name, (("TableName", names.platform(table)),), "Sum")

@@ -13,6 +13,8 @@ _STAGE = re.compile(r"[a-z][a-z0-9]{1,11}")
 PROJECT = "onceward"
 PENDING_INDEX = "pending"
 """The index of `records` that holds the work which is not done yet."""
+WORK_QUEUES = ("orders", "webhooks")
+"""The queues of work, each named after its operation."""
 NOTIFY_RULE = "orders-notify"
 """The event bus's one rule."""
 ALIAS = "live"
@@ -120,6 +122,10 @@ class Arns:
     def index(self, table: str, name: str) -> str:
         """An index of a table."""
         return f"{self.table(table)}/index/{name}"
+
+    def alarm(self, name: str) -> str:
+        """A platform alarm's ARN."""
+        return self.location.arn("cloudwatch", f"alarm:{self.names.platform(name)}")
 
     def bus(self, name: str) -> str:
         """An event bus's ARN."""

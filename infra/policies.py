@@ -7,7 +7,7 @@ KMS is not here: the key's own policy lets the roles in, through the services th
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from infra.naming import PENDING_INDEX, Arns
+from infra.naming import PENDING_INDEX, WORK_QUEUES, Arns
 
 Statement = Mapping[str, object]
 Document = Mapping[str, object]
@@ -29,16 +29,12 @@ TAKES_NO_RESOURCE: Final[Mapping[str, str]] = {
 """The only actions that a role may have on `*`, each with its reason (a test reads this)."""
 
 
-def assume_role() -> Document:
-    """The trust policy of every function's role."""
+def trust(service: str) -> Document:
+    """The trust policy of a role that a service takes: `lambda.amazonaws.com` for every function's."""
     return {
         "Version": VERSION,
         "Statement": [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": "lambda.amazonaws.com"},
-                "Action": "sts:AssumeRole",
-            }
+            {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"},
         ],
     }
 
@@ -49,16 +45,17 @@ def function_role(function: str, arns: Arns) -> Document:
     return {"Version": VERSION, "Statement": [*own, *_telemetry(function, arns)]}
 
 
-def api_logging_trust() -> Document:
-    """The trust policy of the account's API Gateway logging role."""
+def canary_role(arns: Arns) -> Document:
+    """What CodeDeploy needs to move the functions' aliases: AWSCodeDeployRoleForLambdaLimited, on our own.
+
+    Less the S3 rights of that policy: what is to be deployed comes with the call, from no bucket.
+    """
+    moving = ["lambda:GetAlias", "lambda:GetProvisionedConcurrencyConfig", "lambda:UpdateAlias"]
     return {
         "Version": VERSION,
         "Statement": [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": "apigateway.amazonaws.com"},
-                "Action": "sts:AssumeRole",
-            }
+            allow("MoveAliases", moving, arns.function("*")),
+            allow("WatchAlarms", ["cloudwatch:DescribeAlarms"], arns.alarm("*")),
         ],
     }
 
@@ -161,7 +158,7 @@ def _reconcile(arns: Arns) -> list[Statement]:
 
 
 def _work_queues(arns: Arns) -> list[str]:
-    return [arns.queue(name) for name in ("orders", "webhooks")]
+    return [arns.queue(name) for name in WORK_QUEUES]
 
 
 _CALLS: Final[Mapping[str, Callable[[Arns], list[Statement]]]] = {

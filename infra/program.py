@@ -10,6 +10,7 @@ from infra import bundle as bundles
 from infra import openapi
 from infra import settings as stage_settings
 from infra.components.api import Api
+from infra.components.canary import Canary
 from infra.components.dispatch_feed import DispatchFeed
 from infra.components.encryption import Encryption
 from infra.components.event_bus import EventBus, Notifications, Schedule
@@ -64,6 +65,8 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
         retry_queue_arn=queues.dispatch_retry.arn,
         alarm_topic_arn=operations.alarm_topic_arn,
     )
+    if stage.settings.deployment == "canary":
+        Canary(stage, functions, operations)
     WorkFeed(stage, queues, functions)
     Notifications(stage, bus, functions["notify"], queues.notify_dlq)
     Schedule(stage, functions["reconcile"])
@@ -97,6 +100,7 @@ def _export(
     pulumi.export("region", stage.location.region)
     pulumi.export("stage", stage.names.stage)
     pulumi.export("tables", {name: table.name for name, table in tables.by_name.items()})
+    pulumi.export("deployment", stage.settings.deployment)
     pulumi.export(
         "functions",
         {

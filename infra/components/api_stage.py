@@ -119,7 +119,7 @@ class ApiStage(pulumi.ComponentResource):
             # Named by Pulumi: it outlives the stack, so a stack made again needs another name.
             "api-logging-role",
             description="Lets API Gateway write the logs of every API of the account and region",
-            assume_role_policy=json.dumps(policies.api_logging_trust()),
+            assume_role_policy=json.dumps(policies.trust("apigateway.amazonaws.com")),
             opts=keep,
         )
         partition = self._stage.location.partition

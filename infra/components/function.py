@@ -17,10 +17,13 @@ from infra.stage import Stage
 Bundle = Callable[[str, Literal["aarch64", "native"]], Path]
 """Builds a function's zip for a platform and returns its path (`infra.bundle.build`)."""
 
-# Lambda gives CPU in proportion to memory. All four functions wait for one or two calls to AWS; what costs
+# Lambda gives CPU in proportion to memory. All functions wait for a few calls to AWS; what costs
 # CPU is the cold start (imports), and 512 MB is the usual knee between its length and the price.
 _MEMORY_MB: Final = 512
 _METRICS_NAMESPACE: Final = "Onceward"
+# With canaries these are CodeDeploy's from the second update on: an update that set them would send all calls
+# to the new code at once.
+_MOVED_BY_CODE_DEPLOY: Final = ["functionVersion", "routingConfig"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Function(pulumi.ComponentResource):
             name=ALIAS,
             function_name=self.resource.name,
             function_version=self.resource.version,
-            opts=stage.child(self),
+            opts=stage.child(self, ignore_changes=_MOVED_BY_CODE_DEPLOY if _canary(stage) else None),
         )
         self.register_outputs({"name": self.resource.name, "alias": self.alias.arn})
 
@@ -60,7 +63,7 @@ class Function(pulumi.ComponentResource):
             f"{name}-role",
             name=stage.names.platform(name),
             description=f"What the Onceward function {name} may do",
-            assume_role_policy=json.dumps(policies.assume_role()),
+            assume_role_policy=json.dumps(policies.trust("lambda.amazonaws.com")),
             opts=stage.child(self),
         )
         policy = aws.iam.RolePolicy(
@@ -100,6 +103,10 @@ class Function(pulumi.ComponentResource):
             # would otherwise make one without key or retention.
             opts=stage.child(self, depends_on=depends_on),
         )
+
+
+def _canary(stage: Stage) -> bool:
+    return stage.settings.deployment == "canary"
 
 
 def _environment(spec: FunctionSpec, stage: Stage) -> dict[str, pulumi.Input[str]]:

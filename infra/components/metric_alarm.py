@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from infra.alarms import Alarm
+from infra.alarm import Alarm
 
 
 def make_alarm(

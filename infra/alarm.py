@@ -1,0 +1,26 @@
+"""What an alarm is."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from infra.metrics import Metric
+
+MINUTE: Final = 60
+# Counts are looked at over five minutes: shorter and a deployment's blip rings, longer and people wait.
+WINDOW: Final = 5 * MINUTE
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Rings when `metric` is at least `threshold` in `periods` periods of `period_seconds` in a row.
+
+    A missing data point is "not breaching": all these metrics count or time something that happens, and
+    where nothing happens nothing is wrong.
+    """
+
+    name: str
+    description: str
+    metric: Metric
+    threshold: float
+    period_seconds: int = WINDOW
+    periods: int = 1

@@ -1,0 +1,112 @@
+"""The alarms of what follows from an acceptance or runs an effect: work, the event bus, payments."""
+
+from typing import Final
+
+from infra import metrics
+from infra.alarm import MINUTE, Alarm
+from infra.naming import NOTIFY_RULE, WORK_QUEUES, Names
+
+# The reconciler queues work again that has been pending for minutes; a quarter of an hour is work that this
+# does not help. A destination that is down rings here too: its tenant's orders or webhooks are late.
+_TOO_OLD_SECONDS: Final = 15 * MINUTE
+# A provider loses an answer now and then, and the caller's retry resumes the charge. Five are an outage.
+_ANSWERS_LOST: Final = 5
+
+
+def work_alarms(names: Names) -> tuple[Alarm, ...]:
+    """The alarms; their number does not depend on the tenants."""
+    return (
+        *(alarm for queue in WORK_QUEUES for alarm in _queue(names, queue)),
+        *_bus(names),
+        *_pending(names),
+        *_effects(names),
+    )
+
+
+def _queue(names: Names, queue: str) -> tuple[Alarm, ...]:
+    return (
+        Alarm(
+            f"{queue}-dlq-depth",
+            f"Work on {queue} failed each time it was tried. Fix the cause, then run `onceward dlq redrive`.",
+            metrics.queue(names, f"{queue}-dlq", "ApproximateNumberOfMessagesVisible"),
+            1,
+            MINUTE,
+        ),
+        # SQS leaves a message that was received more than three times out of this metric, so this is not for
+        # work that fails again and again (`pending-too-old` rings for that).
+        Alarm(
+            f"{queue}-age",
+            f"Nothing takes work off {queue}: its mapping is off, or its worker is throttled.",
+            metrics.queue(names, queue, "ApproximateAgeOfOldestMessage"),
+            _TOO_OLD_SECONDS,
+            MINUTE,
+        ),
+    )
+
+
+def _bus(names: Names) -> tuple[Alarm, ...]:
+    return (
+        Alarm(
+            "notify-dlq-depth",
+            "Events of completed orders did not reach their topics. Fix the cause, then redrive the queue.",
+            metrics.queue(names, "notify-dlq", "ApproximateNumberOfMessagesVisible"),
+            1,
+            MINUTE,
+        ),
+        Alarm(
+            "bus-failed-deliveries",
+            "The event bus could not call notify, for good. The events are on notify-dlq.",
+            metrics.rule(names, NOTIFY_RULE, "FailedInvocations", bus="orders"),
+            1,
+        ),
+        Alarm(
+            "bus-sent-to-dlq",
+            "The event bus gave events up to notify-dlq.",
+            metrics.rule(names, NOTIFY_RULE, "InvocationsSentToDlq", bus="orders"),
+            1,
+        ),
+        Alarm(
+            "bus-events-lost",
+            "The event bus could not even put events on notify-dlq: they are lost. Mend the queue's policy, "
+            "then redrive or queue the orders again.",
+            metrics.rule(names, NOTIFY_RULE, "InvocationsFailedToBeSentToDlq", bus="orders"),
+            1,
+        ),
+    )
+
+
+def _pending(names: Names) -> tuple[Alarm, ...]:
+    return (
+        Alarm(
+            "pending-too-old",
+            "Work that was accepted has not been done for a quarter of an hour, though it is queued again.",
+            metrics.onceward(names, "reconcile", "PendingOldestAge", "Maximum"),
+            # Milliseconds, like every duration that the functions emit.
+            _TOO_OLD_SECONDS * 1000,
+            MINUTE,
+        ),
+        Alarm(
+            "reconcile-not-called",
+            "The schedule could not call reconcile: work whose message was lost stays undone.",
+            metrics.rule(names, "reconcile", "FailedInvocations"),
+            1,
+        ),
+    )
+
+
+def _effects(names: Names) -> tuple[Alarm, ...]:
+    return (
+        Alarm(
+            "effect-unknown",
+            "A provider does not answer: callers get 504, and it is not known whether they were charged.",
+            metrics.onceward(names, "execute", "EffectUnknown"),
+            _ANSWERS_LOST,
+        ),
+        Alarm(
+            "lookup-impossible",
+            "A charge is too old to be sent again, and its provider cannot be asked for it: callers get 503 "
+            "until a person has looked it up (`onceward receipts show`).",
+            metrics.onceward(names, "execute", "LookupImpossible"),
+            1,
+        ),
+    )
