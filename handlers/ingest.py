@@ -18,7 +18,7 @@ from handlers.domain.accept import Replayed, accept
 from handlers.domain.caller import Caller, OperationSettings
 from handlers.domain.errors import NotFound, OncewardError
 from handlers.domain.request import Request
-from handlers.operations import BY_RESOURCE
+from handlers.operations.accepted import BY_RESOURCE
 from handlers.settings import IngestSettings
 
 if TYPE_CHECKING:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.exceptions import ClientError
 
-from handlers.adapters.aws import CLIENT_CONFIG, translated
-from handlers.adapters.receipt_item import from_item, to_item
+from handlers.adapters.aws import CLIENT_CONFIG, code_of, translated
+from handlers.adapters.receipt_item import from_item, result_attributes, to_item
 from handlers.domain.errors import Unavailable
-from handlers.domain.ports import Held, Written
+from handlers.domain.keys import partition_key
+from handlers.domain.ports import Done, Gone, Held, TakenOver, Written
+from handlers.domain.receipt import Status, purge_at
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-    from handlers.domain.ports import PutOutcome
+    from handlers.domain.ports import OwnersOutcome, PutOutcome, TakeOverOutcome
     from handlers.domain.protocol import Claim
     from handlers.domain.receipt import Receipt
 
@@ -38,7 +40,21 @@ CLAIM_CONDITION = (
     f" OR ({_WINDOW_OVER} AND {_LEASE_LAPSED} AND {_ANOTHER_REQUEST})"
 )
 
+# The conditions of whoever works on a claim, part by part.
+# A completed claim is an answer: nothing may overwrite it, take it over or free it.
+_UNFINISHED = "#status = :inProgress"
+# Of all that saw the claim lapse, one takes it: the first changes the owner. It closes the race with the
+# lapsed owner too, whose late complete either came first (the status refuses us) or finds another owner.
+_STILL_THE_LAPSED_OWNERS = "#owner = :lapsedOwner"
+TAKE_OVER_CONDITION = f"{_STILL_THE_LAPSED_OWNERS} AND {_UNFINISHED}"
+# An owner that lost its lease while it worked changes nothing any more: its successor's claim is not freed
+# for a third, its successor's answer is not overwritten, its checkpoint does not mislead.
+_STILL_MINE = "#owner = :me"
+OWNERS_CONDITION = f"{_STILL_MINE} AND {_UNFINISHED}"
+
 _SERVICE = "receipts"
+# `status` and `owner` are reserved words of DynamoDB's expressions.
+_NAMES = {"#status": "status", "#owner": "owner"}
 
 
 class DynamoDbReceipts:
@@ -67,6 +83,79 @@ class DynamoDbReceipts:
         replaced = answer.get("Attributes", {})
         return Written(abandoned=replaced.get("status") == {"S": "IN_PROGRESS"})
 
+    def take_over(self, lapsed: Receipt, claim: Claim, lease_until: int, expires_at: int) -> TakeOverOutcome:
+        """See `ReceiptStore.take_over`. One UpdateItem."""
+        values = {
+            ":lapsedOwner": {"S": lapsed.owner},
+            ":inProgress": {"S": Status.IN_PROGRESS.value},
+            ":me": {"S": claim.owner},
+            ":lease": {"N": str(lease_until)},
+            ":expires": {"N": str(expires_at)},
+            ":purge": {"N": str(purge_at(claim.clock_ms, expires_at))},
+        }
+        change = "SET #owner = :me, leaseUntil = :lease, expiresAt = :expires, purgeAt = :purge"
+        taken = self._update(lapsed, change, TAKE_OVER_CONDITION, values)
+        if isinstance(taken, Held) and taken.existing.owner == claim.owner:
+            # The SDK sent it twice: the first one took it over.
+            return TakenOver(taken.existing)
+        return taken
+
+    def checkpoint(self, owned: Receipt, text: str) -> OwnersOutcome:
+        """See `ReceiptStore.checkpoint`. One UpdateItem; sent twice, it writes the same twice."""
+        return self._owners(owned, "SET checkpoint = :checkpoint", {":checkpoint": {"S": text}})
+
+    def complete(self, owned: Receipt) -> OwnersOutcome:
+        """See `ReceiptStore.complete`. One UpdateItem; the checkpoint goes, nobody resumes any more."""
+        values: dict[str, Any] = {
+            ":status": {"S": Status.COMPLETED.value},
+            ":lease": {"N": str(owned.lease_until)},
+            ":expires": {"N": str(owned.expires_at)},
+            ":purge": {"N": str(owned.purge_at)},
+        }
+        change = "SET #status = :status, leaseUntil = :lease, expiresAt = :expires, purgeAt = :purge"
+        for name, value in result_attributes(owned).items():
+            values[f":{name}"] = value
+            change += f", {name} = :{name}"
+        outcome = self._owners(owned, f"{change} REMOVE checkpoint", values)
+        if isinstance(outcome, Held) and _is_own_answer(outcome.existing, owned):
+            # The SDK sent it twice: the first one completed it.
+            return Done()
+        return outcome
+
+    def release(self, owned: Receipt) -> OwnersOutcome:
+        """See `ReceiptStore.release`. One UpdateItem; sent twice, it writes the same twice.
+
+        Never a delete: the generation has to stay, since what this attempt tried may yet take effect.
+        """
+        return self._owners(owned, "SET leaseUntil = :none", {":none": {"N": "0"}})
+
+    def _owners(self, owned: Receipt, change: str, values: dict[str, Any]) -> OwnersOutcome:
+        mine = {":me": {"S": owned.owner}, ":inProgress": {"S": Status.IN_PROGRESS.value}}
+        outcome = self._update(owned, change, OWNERS_CONDITION, values | mine)
+        return Done() if isinstance(outcome, TakenOver) else outcome
+
+    def _update(self, place: Receipt, change: str, condition: str, values: dict[str, Any]) -> TakeOverOutcome:
+        with translated(_SERVICE):
+            try:
+                answer = self._client.update_item(
+                    TableName=self._table,
+                    Key={"pk": {"S": partition_key(place.tenant_id, place.key)}},
+                    UpdateExpression=change,
+                    ConditionExpression=condition,
+                    ExpressionAttributeNames=_NAMES,
+                    ExpressionAttributeValues=values,
+                    ReturnValues="ALL_NEW",
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                )
+            except ClientError as error:
+                existing = _refused_by(error)
+                return Held(from_item(existing)) if existing else Gone()
+        return TakenOver(from_item(answer["Attributes"]))
+
+
+def _is_own_answer(existing: Receipt, owned: Receipt) -> bool:
+    return existing.owner == owned.owner and existing.status is Status.COMPLETED
+
 
 def _values(claim: Claim) -> dict[str, AttributeValueTypeDef]:
     return {
@@ -77,11 +166,16 @@ def _values(claim: Claim) -> dict[str, AttributeValueTypeDef]:
     }
 
 
-def _winner(error: ClientError) -> dict[str, AttributeValueTypeDef]:
-    """The item that refused the write; re-raises whatever is not a refused condition."""
-    if error.response.get("Error", {}).get("Code") != "ConditionalCheckFailedException":
+def _refused_by(error: ClientError) -> dict[str, AttributeValueTypeDef] | None:
+    """The item that refused the write, None if none stands there; re-raises what is no refused condition."""
+    if code_of(error) != "ConditionalCheckFailedException":
         raise error
-    item: dict[str, AttributeValueTypeDef] | None = error.response.get("Item")  # type: ignore[assignment]
+    return error.response.get("Item")  # type: ignore[return-value]
+
+
+def _winner(error: ClientError) -> dict[str, AttributeValueTypeDef]:
+    """The item that refused a claim."""
+    item = _refused_by(error)
     if not item:
         # Gone between the check and the answer, or not returned: we know nothing, so we claim nothing.
         raise Unavailable(_SERVICE, "the refused write brought no item back")

@@ -78,11 +78,33 @@ def first_answer(
     """The answer to the request that took effect."""
     answer = request.answer
     if answer is None:
-        known: Document = {**_waiting(operation.name), **derived}
+        known: Document = {**request.body, **_waiting(operation.name), **derived}
         answer = {**made.members(), **{name: known[name] for name in operation.answered}}
     location = operation.path.format(id=made.record_id)
     headers = {"Content-Type": "application/json", "Location": location}
     return StoredResponse(request.success_status, headers, compact(answer))
+
+
+def after_the_effect(
+    operation: ExecuteOperation, request: Request, made: Ids, derived: Document
+) -> tuple[str, StoredResponse]:
+    """Document and first answer of an effect that ran. Never raises: it would have to run a second time.
+
+    What it added is left out where no event can carry it: too large, or nothing that JSON has.
+    """
+    try:
+        text, response = (
+            document(operation, request, made, derived),
+            first_answer(operation, request, made, derived),
+        )
+        # Half of a surrogate pair is found here at the latest.
+        (response.body or "").encode()
+        if fits_an_event(text):
+            return text, response
+    except (KeyError, TypeError, ValueError, RecursionError):
+        nothing = first_answer(operation, replace(request, answer={}), made, {})
+        response = replace(nothing, body=None)
+    return document(operation, request, made, {}), response
 
 
 def outbox(operation: AcceptOperation | ExecuteOperation, made: Ids, text: str) -> Outbox:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from handlers.domain.caller import OperationSettings
     from handlers.domain.operation import Document
+
+
+# A lease outlives its invocation by so much: what the clocks of two workers, and of the gateway, may differ
+# by (DESIGN section 7). Amazon's time service keeps them within a millisecond; a laptop is another matter.
+LEASE_MARGIN_MS: Final = 5_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,10 @@ class Attempt:
     resumed: bool
     checkpoint: str | None
     save: Callable[[str], None]
+
+    def seconds_left(self) -> float:
+        """How long this invocation may still run."""
+        return (self.lease_until - LEASE_MARGIN_MS - self.clock_ms()) / 1000
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class Unavailable(OncewardError):
 
 
 class LookupImpossible(Unavailable):
-    """The effect may have happened, its destination no longer honours the key, and cannot be asked: people must."""
+    """It may have happened; the destination has forgotten the key and cannot be asked: people must."""
 
 
 class Refused(OncewardError):

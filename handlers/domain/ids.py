@@ -9,6 +9,7 @@ from ulid import ULID
 # A ULID is 48 bits of time and 80 of randomness (github.com/ulid/spec).
 _RANDOM_BYTES = 10
 _TIME_BYTES = 6
+_DOWNSTREAM_DIGITS = 40
 
 
 def record_id(tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:
@@ -21,6 +22,15 @@ def event_id(tenant_id: str, key: str, generation: str, created_at_ms: int) -> s
     return _ulid("event", tenant_id, key, generation, created_at_ms)
 
 
+def downstream_key(tenant_id: str, key: str, generation: str) -> str:
+    """The idempotency key for an effect's destination: 160 bits as hex digits, which every destination takes.
+
+    The same for every attempt of one window, so that a repeated attempt is no second effect; new for every
+    window, so that a key used again is a new request there too.
+    """
+    return sha256(_seed("downstream", tenant_id, key, generation)).hexdigest()[:_DOWNSTREAM_DIGITS]
+
+
 def created_at_ms(ulid: str) -> int | None:
     """The time (ms since the epoch) in a ULID, or None when the text is not one in canonical spelling."""
     try:
@@ -31,7 +41,10 @@ def created_at_ms(ulid: str) -> int | None:
 
 
 def _ulid(purpose: str, tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:
-    # The parts are joined by a character that none of them can hold.
-    seed = "\n".join((purpose, tenant_id, key, generation)).encode()
-    randomness = sha256(seed).digest()[:_RANDOM_BYTES]
+    randomness = sha256(_seed(purpose, tenant_id, key, generation)).digest()[:_RANDOM_BYTES]
     return str(ULID.from_bytes(created_at_ms.to_bytes(_TIME_BYTES, "big") + randomness))
+
+
+def _seed(*parts: str) -> bytes:
+    # Joined by a character that none of them can hold.
+    return "\n".join(parts).encode()

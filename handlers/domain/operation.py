@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from handlers.domain.caller import KeySource
+    from handlers.domain.caller import KeySource, OperationSettings
     from handlers.domain.effect import Effect
     from handlers.domain.json_text import JsonValue
     from handlers.domain.outbound import Outbound
@@ -55,7 +55,8 @@ class AcceptOperation:
         path: where a record can be read; ``{id}`` stands for its id.
         schema: validates the body.
         derive: what the platform adds to the document (a lead's score); a pure function of the body.
-        answered: the members of the document that the first answer carries, besides ``id`` and ``createdAt``.
+        answered: what the first answer carries besides ``id`` and ``createdAt``: members that the platform
+            adds, or the ``status`` of queued work (`domain.work`), or members of the body.
         key_source: where the key comes from, unless the tenant says otherwise.
         window_seconds: how long a key stands for its request, unless the tenant says otherwise.
         answer: what a first answer says: `created` (201), or `accepted` (202: `domain.work` follows).
@@ -90,9 +91,11 @@ class ExecuteOperation:
     Attributes:
         name, permission, record_name, event_type, path, schema: as of `AcceptOperation`.
         bind: makes the effect from the ports.
-        answered: the members that the effect adds and the first answer carries, besides id and createdAt.
+        answered: what the first answer carries besides id and createdAt: members that the effect adds, or of
+            the body.
         key_source: `header` (required) or `fields`.
         key_fields: JMESPath expressions over the body, for `fields`.
+        require: raises Forbidden where a tenant's settings lack what the effect cannot do without.
     """
 
     name: str
@@ -106,3 +109,4 @@ class ExecuteOperation:
     key_source: KeySource = "header"
     key_fields: tuple[str, ...] = field(default=())
     window_seconds: int = 24 * 60 * 60
+    require: Callable[[OperationSettings], None] = lambda _: None

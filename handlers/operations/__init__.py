@@ -1,14 +1,4 @@
-"""The operations of the API, one module each, found by the REST resource that they serve."""
+"""The operations of the API, one module each, in the tables `accepted` and `executed`.
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
-from handlers.operations.leads import LEADS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from handlers.domain.operation import AcceptOperation
-
-BY_RESOURCE: Final[Mapping[str, AcceptOperation]] = {"/v1/leads": LEADS}
+Nothing is imported here: a function's bundle has the libraries of its own operations only.
+"""

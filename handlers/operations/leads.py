@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from handlers.domain.lead_score import score
 from handlers.domain.operation import AcceptOperation
-from handlers.operations.schema import PydanticSchema, matching
+from handlers.operations.schema import Line, PydanticSchema, matching
 
 # One @ with something on either side and a dot in the domain: what can be said without sending a mail.
 # 254 is the longest address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the angle brackets).
@@ -24,9 +24,6 @@ _Phone = Annotated[
     Field(max_length=40),
     matching(r"\+?\(?[0-9][0-9 ()./x-]{4,}", "must be a phone number, such as +1 202 555 0100"),
 ]
-_Line = Annotated[
-    str, Field(min_length=1, max_length=200), matching(r"(?s).*\S.*", "must hold more than white space")
-]
 _Message = Annotated[str, Field(max_length=5000)]
 
 
@@ -35,13 +32,13 @@ class Lead(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
-    name: _Line
+    name: Line
     email: _Email | None = None
     phone: _Phone | None = None
-    company: _Line | None = None
-    jobTitle: _Line | None = None  # noqa: N815 - the API's spelling
+    company: Line | None = None
+    jobTitle: Line | None = None  # noqa: N815 - the API's spelling
     message: _Message | None = None
-    source: _Line | None = None
+    source: Line | None = None
     budget: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Final, Generic, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from handlers.domain.errors import Fault, InvalidBody
+from handlers.operations.currencies import CURRENCIES
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -56,6 +57,26 @@ def matching(pattern: str, message: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+Line = Annotated[
+    str, Field(min_length=1, max_length=200), matching(r"(?s).*\S.*", "must hold more than white space")
+]
+"""A line of text that says something."""
+
+
+def _known_currency(code: str) -> str:
+    if code not in CURRENCIES:
+        message = "must be the three letters of a currency (ISO 4217), such as EUR"
+        raise PydanticCustomError("currency", "{message}", {"message": message})
+    return code
+
+
+Currency = Annotated[str, AfterValidator(_known_currency)]
+"""The alphabetic code of a currency that things are paid in."""
+
+# A million million minor units: more than anyone is charged at once, and exact in a double, as the programs
+# behind us may take it.
+MAX_AMOUNT: Final = 999_999_999_999
+
 # What callers are told, in the words of JSON; a rule that is not here keeps pydantic's own words.
 _IN_WORDS: Final = {
     "model_type": "must be a JSON object",
@@ -68,6 +89,10 @@ _IN_WORDS: Final = {
     "string_too_short": "must not be empty",
     "string_too_long": "must have at most {max_length} characters",
     "greater_than_equal": "must be {ge:g} or more",
+    "less_than_equal": "must be {le} or less",
+    "list_type": "must be a list",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
 }
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 from typer.core import TyperGroup
 
-from handlers import operations
 from handlers.domain.operation import AcceptOperation
+from handlers.operations import accepted
 from ops.cli import app
 from tests.builders import lead_event
 from tests.fakes.receipts import InMemoryReceipts
@@ -34,7 +34,7 @@ def test_the_new_operation_of_the_readme_is_under_thirty_lines_and_works(
     exec(compile(example, "README.md", "exec", dont_inherit=True), module)
     readings = module["READINGS"]
     assert isinstance(readings, AcceptOperation)
-    monkeypatch.setattr("handlers.ingest.BY_RESOURCE", {**operations.BY_RESOURCE, "/v1/readings": readings})
+    monkeypatch.setattr("handlers.ingest.BY_RESOURCE", {**accepted.BY_RESOURCE, "/v1/readings": readings})
     store = InMemoryReceipts()
     event = lead_event({"meter": "m-1", "kilowattHours": 7.5}) | {"resource": "/v1/readings"}
     assert post(store, event)["statusCode"] == 400  # it requires a key

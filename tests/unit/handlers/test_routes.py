@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from handlers.domain.gateway_policy import ROUTES as OPENED
-from handlers.operations import BY_RESOURCE
+from handlers.operations.accepted import BY_RESOURCE
 from handlers.read import OPERATIONS as READ
 from infra.api_spec import ROUTES
 
