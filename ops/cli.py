@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ops.commands import demo, dispatch, dlq, local, rollback, storm, tenants, verify
+from ops.commands import demo, dispatch, dlq, local, rollback, secrets, storm, tenants, verify, webhooks
 
 app = typer.Typer(
     name="onceward",
@@ -15,6 +15,8 @@ app = typer.Typer(
 )
 app.add_typer(local.app, name="local")
 app.add_typer(tenants.app, name="tenants")
+app.add_typer(secrets.app, name="secrets")
+app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(dispatch.app, name="dispatch")
 app.add_typer(dlq.app, name="dlq")
 storm.register(app)

@@ -33,7 +33,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 _HOME = REPOSITORY / ".onceward"
 
-_UNSET = "unset ONCEWARD_URL ONCEWARD_KEY"
+_WEBHOOK = ("ONCEWARD_WEBHOOK_URL", "ONCEWARD_WEBHOOK_SECRET")
+
+_UNSET = " ".join(("unset ONCEWARD_URL ONCEWARD_KEY ONCEWARD_STAND_IN_URL", *_WEBHOOK))
 
 _INTERRUPTED = 130
 """128 + SIGINT (2): the exit code of a command that Ctrl-C ended, by the shells' convention."""
@@ -111,11 +113,16 @@ def status(home: Home = _HOME, as_json: AsJson = False) -> None:
 def env(
     tenant: Annotated[str, typer.Argument(help="A tenant's id.")],
     key: Annotated[str, typer.Argument(help="The name of one of its keys.")] = "server",
+    source: Annotated[
+        str | None, typer.Option(help="A webhook source of it.", show_default="its first")
+    ] = None,
     home: Home = _HOME,
 ) -> None:
-    """Print shell lines that set ONCEWARD_URL and ONCEWARD_KEY, for `eval`; exit 1 if the platform is down.
+    """Print shell lines for `eval` that set ONCEWARD_URL, ONCEWARD_KEY and what else a caller needs.
 
-    Where there is nothing to set, the line unsets both: an `eval` must not leave another tenant's key.
+    ONCEWARD_WEBHOOK_URL and ONCEWARD_WEBHOOK_SECRET are those of a webhook source, ONCEWARD_STAND_IN_URL is
+    where payment provider and CRM answer. Exit 1 if the platform is down. Where there is nothing to set, a
+    line unsets it: an `eval` must not leave another tenant's key.
 
     Example: eval "$(onceward local env acme)"
     """
@@ -132,6 +139,20 @@ def env(
         _warn(f"# tenant {tenant} is suspended: its requests are refused (403)")
     typer.echo(f"export ONCEWARD_URL={shlex.quote(outputs.api_url)}")
     typer.echo(f"export ONCEWARD_KEY={shlex.quote(known.keys[key])}")
+    _export("ONCEWARD_STAND_IN_URL", outputs.stand_in_url)
+    sender = known.webhooks.get(next(iter(known.webhooks), "") if source is None else source)
+    if source is not None and sender is None:
+        there = ", ".join(known.webhooks) or "none"
+        typer.echo(f"Tenant {tenant!r} has no webhook source {source!r}. There are: {there}.", err=True)
+    for name, value in zip(_WEBHOOK, (sender.url, sender.secret) if sender else (None, None), strict=True):
+        _export(name, value)
+    if source is not None and sender is None:
+        raise typer.Exit(2)
+
+
+def _export(name: str, value: str | None) -> None:
+    """A line for the shell: sets the variable, or unsets it."""
+    typer.echo(f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}")
 
 
 def _outputs_of_what_runs(platform: LocalPlatform) -> LocalOutputs:
@@ -175,4 +196,6 @@ def _tell(platform: LocalPlatform) -> None:
     typer.echo(f"AWS:       {now.endpoint_url}")
     if now.form_url is not None:
         typer.echo(f"Lead form: {now.form_url}")
-    typer.echo(f"Keys and credentials are in {platform.outputs_file}.")
+    if now.stand_in_url is not None:
+        typer.echo(f"Stand-in:  {now.stand_in_url} (payment provider and CRM)")
+    typer.echo(f"Keys, senders' secrets and credentials are in {platform.outputs_file}.")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_ssm import SSMClient
 
     from ops.local.emulator import Endpoint
 
@@ -116,3 +117,8 @@ class Clients:
     def sqs(self) -> "SQSClient":
         """SQS."""
         return self._client("sqs")  # type: ignore[no-any-return]
+
+    @property
+    def ssm(self) -> "SSMClient":
+        """Systems Manager's parameters."""
+        return self._client("ssm")  # type: ignore[no-any-return]

@@ -10,6 +10,20 @@ from ops.local.emulator import Endpoint
 from ops.local.errors import LocalPlatformError
 from ops.local.files import read_json, write_private
 
+Webhooks = Mapping[str, Mapping[str, Any]]
+"""One tenant's sources as the file has them, each with `url`, `scheme`, `header` and `secret`."""
+
+
+@dataclass(frozen=True)
+class WebhookOutputs:
+    """One source of a tenant: where its sender posts, and how and with what it proves itself."""
+
+    url: str
+    scheme: str
+    header: str | None
+    """The header that holds the secret, for the scheme `header`."""
+    secret: str
+
 
 @dataclass(frozen=True)
 class TenantOutputs:
@@ -21,6 +35,8 @@ class TenantOutputs:
     tier: str
     status: str
     synthetic: bool
+    webhooks: Mapping[str, WebhookOutputs]
+    """By source, as the tenant's file has them."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +52,41 @@ class LocalOutputs:
     tables: Mapping[str, str]
     functions: Mapping[str, Mapping[str, str]]
     tenants: Mapping[str, TenantOutputs]
+    stand_in_url: str | None
+    """Where the stand-in for what is outside AWS answers."""
 
 
-def write(path: Path, stack_outputs: Mapping[str, Any], endpoint: Endpoint) -> None:
-    """Write the file, readable by the user only: it holds key values and credentials."""
+def write(
+    path: Path,
+    stack_outputs: Mapping[str, Any],
+    endpoint: Endpoint,
+    stand_in_url: str,
+    webhooks: Mapping[str, Webhooks],
+) -> None:
+    """Write the file, readable by the user only: it holds key values, credentials and senders' secrets."""
+    tenants = {
+        name: {**tenant, "webhooks": webhooks.get(name, {})}
+        for name, tenant in stack_outputs["tenants"].items()
+    }
     document = {
         "apiUrl": stack_outputs["apiUrl"],
         "endpointUrl": endpoint.url,
         "accessKeyId": endpoint.access_key_id,
         "secretAccessKey": endpoint.secret_access_key,
-        **{name: stack_outputs[name] for name in ("region", "stage", "tables", "functions", "tenants")},
+        "standInUrl": stand_in_url,
+        **{name: stack_outputs[name] for name in ("region", "stage", "tables", "functions")},
+        "tenants": tenants,
     }
     write_private(path, json.dumps(document, indent=2))
+
+
+def write_secret(path: Path, tenant_id: str, source: str, secret: str) -> None:
+    """Put a sender's new secret into the file, if there is such a file and source."""
+    document = read_json(path)
+    known = document and document["tenants"].get(tenant_id, {}).get("webhooks", {}).get(source)
+    if document is not None and known is not None:
+        known["secret"] = secret
+        write_private(path, json.dumps(document, indent=2))
 
 
 def read(path: Path) -> LocalOutputs:
@@ -65,6 +104,7 @@ def read(path: Path) -> LocalOutputs:
         tables=document["tables"],
         functions=document["functions"],
         tenants={name: _tenant(tenant) for name, tenant in document["tenants"].items()},
+        stand_in_url=document.get("standInUrl"),
     )
 
 
@@ -76,4 +116,5 @@ def _tenant(document: Mapping[str, Any]) -> TenantOutputs:
         tier=document["tier"],
         status=document["status"],
         synthetic=document["synthetic"],
+        webhooks={name: WebhookOutputs(**source) for name, source in document.get("webhooks", {}).items()},
     )

@@ -1,6 +1,7 @@
-"""The local platform: the emulator, the Pulumi program brought up on it, and the lead form."""
+"""The local platform: the emulator, the Pulumi program brought up on it, the stand-in and the lead form."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ops.local import outputs as local_outputs
@@ -12,9 +13,10 @@ from ops.local.emulator import Emulator, Endpoint
 from ops.local.errors import LocalPlatformError
 from ops.local.files import exclusive, private_directory
 from ops.local.form import Form, FormSite
-from ops.local.outputs import LocalOutputs
+from ops.local.outputs import LocalOutputs, Webhooks
 from ops.local.program import run_program
 from ops.local.progress import Progress
+from ops.local.stand_in.process import StandIn
 from ops.local.state import State
 from ops.local.status import Status
 from ops.local.streams import drop_stream_mappings
@@ -60,6 +62,7 @@ class LocalPlatform:
         self._config = self._read_config()
         self._progress = Progress(home)
         self._emulator = Emulator(home, self._config.region, owned=owned)
+        self._stand_in = StandIn(home, owned=owned)
         self._form = Form(home, REPOSITORY / "web" / "lead-form", owned=owned)
 
     def up(self, *, fresh: bool = False) -> UpdateSummary:
@@ -78,7 +81,8 @@ class LocalPlatform:
     def preview(self) -> UpdateSummary:
         """Say what `up` would do. Nothing is started, made or written."""
         endpoint = self._emulator.endpoint() or Endpoint(0, "none", "none")
-        return self._update(State(self._home / "state.json"), endpoint, dry_run=True)
+        state = State(self._home / "state.json")
+        return self._update(state, endpoint, self._stand_in.planned_url(), dry_run=True)
 
     def down(self) -> None:
         """Stop every process; the emulator saves its state first. Stopping what does not run is no error.
@@ -93,6 +97,7 @@ class LocalPlatform:
             if not self._emulator.stop():
                 self._emulator.forget_state()
                 self._warn("The local AWS had to be killed: its state is lost, the next `up` makes it anew.")
+            self._stand_in.stop()  # after those that call it
 
     def status(self) -> Status:
         """How it is now."""
@@ -109,6 +114,7 @@ class LocalPlatform:
             endpoint_url=endpoint.url if running and endpoint else None,
             api_url=known.api_url if running and known else None,
             form_url=self._form.url(),
+            stand_in_url=self._stand_in.url(),
             resources=len(State(self._home / "state.json").entries),
             tenants=tuple(sorted(known.tenants)) if known else (),
         )
@@ -127,10 +133,12 @@ class LocalPlatform:
         lost = self._forget_what_is_lost(state)
         was_running = self._emulator.running()
         endpoint = self._emulator.start()
+        stand_in_url = self._stand_in.start()
         if not was_running and drop_stream_mappings(state, Clients(endpoint, self._config.region)):
             self._say("The local AWS keeps no stream while it is down: its mapping is made anew.")
-        summary = self._update(state, endpoint, dry_run=False)
-        local_outputs.write(self.outputs_file, state.outputs, endpoint)
+        summary = self._update(state, endpoint, stand_in_url, dry_run=False)
+        webhooks = self._provide_webhooks(state, Clients(endpoint, self._config.region))
+        local_outputs.write(self.outputs_file, state.outputs, endpoint, stand_in_url, webhooks)
         self._serve_form()
         if lost:
             self._warn(LOST)  # again: some two hundred lines of what was made have passed since
@@ -147,6 +155,8 @@ class LocalPlatform:
         self._form.stop()
         self._emulator.stop()
         self._emulator.forget()
+        self._stand_in.stop()
+        self._stand_in.forget()
         self._progress.clear()
         for file in (self.outputs_file, self._home / "state.json", self._home / "state.journal"):
             file.unlink(missing_ok=True)
@@ -169,7 +179,7 @@ class LocalPlatform:
         state.forget()
         return True
 
-    def _update(self, state: State, endpoint: Endpoint, *, dry_run: bool) -> UpdateSummary:
+    def _update(self, state: State, endpoint: Endpoint, stand_in_url: str, *, dry_run: bool) -> UpdateSummary:
         region = state.outputs.get("region", self._config.region)
         if region != self._config.region:
             raise LocalPlatformError(
@@ -182,7 +192,17 @@ class LocalPlatform:
             if line is not None:
                 self._say(line)
 
-        return run_program(self._config, STAGE, state, Clients(endpoint, region), report, dry_run=dry_run)
+        values = {**self._config.values, f"{self._config.project}:standInUrl": stand_in_url}
+        config = replace(self._config, values=values)
+        return run_program(config, STAGE, state, Clients(endpoint, region), report, dry_run=dry_run)
+
+    def _provide_webhooks(self, state: State, aws: Clients) -> dict[str, Webhooks]:
+        from ops.local.webhooks import provide  # here for the same reason as in `run_program`
+        from ops.tenant_secrets import TenantSecrets
+        from tenants.loader import load
+
+        tenants = load(self._tenants(), STAGE).tenants
+        return provide(tenants, TenantSecrets(aws.ssm, STAGE), state.outputs["apiUrl"])
 
     def _tenants(self) -> Path:
         """The directory that the program reads tenant files from."""

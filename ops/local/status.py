@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Status:
-    """How the platform of one home is: `form_url` is None where no form is served."""
+    """How the platform of one home is: `form_url` and `stand_in_url` are None where none is served."""
 
     running: bool
     complete: bool
@@ -15,5 +15,6 @@ class Status:
     endpoint_url: str | None
     api_url: str | None
     form_url: str | None
+    stand_in_url: str | None
     resources: int
     tenants: tuple[str, ...]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN = CliRunner()
-UNSET = "unset ONCEWARD_URL ONCEWARD_KEY\n"
+UNSET = "unset ONCEWARD_URL ONCEWARD_KEY ONCEWARD_STAND_IN_URL ONCEWARD_WEBHOOK_URL ONCEWARD_WEBHOOK_SECRET\n"
 
 
 def test_status_of_what_never_ran_is_down_and_exits_1(tmp_path: Path) -> None:
@@ -68,6 +68,10 @@ TENANT = {
     "tier": "pro",
     "status": "active",
     "synthetic": False,
+    "webhooks": {
+        name: {"url": f"http://u/{name}", "scheme": "bearer", "header": None, "secret": f"{name}'s"}
+        for name in ("forms", "crm")
+    },
 }
 OUTPUTS = {
     "apiUrl": "http://127.0.0.1:1/local",
@@ -78,6 +82,7 @@ OUTPUTS = {
     "stage": "local",
     "tables": {},
     "functions": {},
+    "standInUrl": "http://s",
     "tenants": {"acme": TENANT},
 }
 
@@ -153,13 +158,33 @@ def test_a_form_port_that_is_none_is_a_usage_error(tmp_path: Path, port: str) ->
 
 def test_env_gives_lines_for_the_shell_and_names_what_there_is_when_asked_for_what_is_not(home: Path) -> None:
     told = RUN.invoke(app, ["env", "acme", "--home", str(home)])
-    assert shlex.split(told.stdout) == [
-        *("export", "ONCEWARD_URL=http://127.0.0.1:1/local", "export", "ONCEWARD_KEY=it's secret")
+    assert [shlex.split(line) for line in told.stdout.splitlines()] == [
+        ["export", "ONCEWARD_URL=http://127.0.0.1:1/local"],
+        ["export", "ONCEWARD_KEY=it's secret"],
+        ["export", "ONCEWARD_STAND_IN_URL=http://s"],
+        ["export", "ONCEWARD_WEBHOOK_URL=http://u/forms"],
+        ["export", "ONCEWARD_WEBHOOK_SECRET=forms's"],
     ]
     for wrong in (["acme", "web"], ["nobody"]):
         refused = RUN.invoke(app, ["env", *wrong, "--home", str(home)])
         assert (refused.exit_code, refused.stdout) == (2, UNSET)
         assert "acme: server" in refused.stderr
+
+
+def test_env_of_another_source_gives_its_secret_and_of_an_unknown_one_leaves_none_behind(home: Path) -> None:
+    told = RUN.invoke(app, ["env", "acme", "--source", "crm", "--home", str(home)])
+    assert shlex.split(told.stdout)[-1] == "ONCEWARD_WEBHOOK_SECRET=crm's"
+    refused = RUN.invoke(app, ["env", "acme", "--source", "none", "--home", str(home)])
+    assert refused.exit_code == 2
+    assert refused.stdout.endswith("unset ONCEWARD_WEBHOOK_URL\nunset ONCEWARD_WEBHOOK_SECRET\n")
+    assert "There are: forms, crm." in refused.stderr
+
+
+def test_env_of_a_tenant_without_sources_leaves_no_others_secret(home: Path) -> None:
+    (home / "local.json").write_text(json.dumps(OUTPUTS | {"tenants": {"acme": TENANT | {"webhooks": {}}}}))
+    told = RUN.invoke(app, ["env", "acme", "--home", str(home)])
+    assert told.exit_code == 0
+    assert told.stdout.endswith("unset ONCEWARD_WEBHOOK_URL\nunset ONCEWARD_WEBHOOK_SECRET\n")
 
 
 def test_env_of_a_suspended_tenant_says_that_its_requests_are_refused(home: Path) -> None:

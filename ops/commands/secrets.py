@@ -1,0 +1,172 @@
+"""`onceward secrets`: what tenants and those outside prove themselves with. No command shows a value."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from loadtest.target import LOCAL_OUTPUTS, LOCAL_STAGE
+from ops.local.outputs import write_secret
+from ops.output import print_columns, print_json
+from ops.stages import HOME, HomeOption, StageOption, clients, reach, telling
+from ops.tenant_files import DirectoryOption, tenant_of
+from ops.tenant_secrets import WEBHOOKS, SecretError, TenantSecrets, check, generated, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tenants.models import Tenant
+
+app = typer.Typer(
+    help="Secrets of webhook senders and destinations, in the stage's parameter store.", no_args_is_help=True
+)
+
+_LOCAL: Final = LOCAL_STAGE
+
+TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's id.")]
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="webhooks/<source>, destinations/webhooks/<source>, destinations/orders or payments/provider.",
+    ),
+]
+Generate = Annotated[
+    bool,
+    typer.Option("--generate", help="Make a random one, and print it once for the other side to be told."),
+]
+
+
+@app.command("set", epilog="Example: onceward secrets set acme webhooks/stripe --stage dev < secret.txt")
+def set_(
+    tenant_id: TenantArgument,
+    name: NameArgument,
+    add: Annotated[bool, typer.Option("--add", help="Keep the former one valid beside it.")] = False,
+    generate: Generate = False,
+    stage: StageOption = _LOCAL,
+    home: HomeOption = None,
+    directory: DirectoryOption = None,
+) -> None:
+    """Put a secret, read from a hidden prompt or from standard input; functions know it within a minute."""
+    tenant = _checked(tenant_id, name, directory)
+    store = _store(stage, home)
+    secret = generated(tenant, name) if generate else _read(tenant, name)
+    with telling():
+        former = store.read(tenant_id, name)[:1] if add else ()
+        _put(store, stage, home, (tenant_id, name), [secret, *(one for one in former if one != secret)])
+    if generate:
+        typer.echo(secret)
+
+
+@app.command(epilog="Example: onceward secrets rotate acme webhooks/stripe --stage dev")
+def rotate(
+    tenant_id: TenantArgument,
+    name: NameArgument,
+    finish: Annotated[
+        bool, typer.Option("--finish", help="The other side has changed over: only the newest stays valid.")
+    ] = False,
+    generate: Generate = False,
+    stage: StageOption = _LOCAL,
+    home: HomeOption = None,
+    directory: DirectoryOption = None,
+) -> None:
+    """Put a new secret and keep the former one valid, until `--finish` ends that."""
+    if not finish:
+        set_(tenant_id, name, True, generate, stage, home, directory)
+        return
+    _checked(tenant_id, name, directory)
+    store = _store(stage, home)
+    with telling():
+        known = store.read(tenant_id, name)
+        if not known:
+            raise typer.BadParameter(f"{name} of tenant {tenant_id} has no value", param_hint="NAME")
+        if len(known) == 1:
+            typer.echo(f"{name} of tenant {tenant_id}: only one is valid already.")
+            return
+        _put(store, stage, home, (tenant_id, name), known[:1])
+
+
+@app.command("list", epilog="Example: onceward secrets list acme --stage dev")
+def list_(
+    tenant_id: TenantArgument,
+    stage: StageOption = _LOCAL,
+    home: HomeOption = None,
+    directory: DirectoryOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List names, versions and dates, and what the tenant's file names and has no value yet."""
+    tenant = tenant_of(tenant_id, directory)
+    with telling():
+        found = _store(stage, home).listed(tenant)
+    if as_json:
+        print_json([asdict(each) | {"changed": each.changed and each.changed.isoformat()} for each in found])
+        return
+    uses = names_of(tenant)
+    rows = [
+        (
+            *(each.name, "missing" if each.version is None else str(each.version)),
+            each.changed.isoformat(timespec="seconds") if each.changed else "-",
+            uses.get(each.name, "nothing: the tenant's file does not name it"),
+        )
+        for each in found
+    ]
+    print_columns([("NAME", "VERSION", "CHANGED", "IS"), *rows])
+
+
+@app.command(epilog="Example: onceward secrets remove acme destinations/orders --stage dev")
+def remove(
+    tenant_id: TenantArgument,
+    name: NameArgument,
+    stage: StageOption = _LOCAL,
+    home: HomeOption = None,
+) -> None:
+    """Delete a secret, whether the tenant's file names it or not; a sender is refused from then on."""
+    with telling():
+        removed = _store(stage, home).remove(tenant_id, name)
+    if not removed:
+        typer.echo(f"{name} of tenant {tenant_id} has no value.", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"{name} of tenant {tenant_id} is removed.")
+
+
+def _checked(tenant_id: str, name: str, directory: Path | None) -> Tenant:
+    tenant = tenant_of(tenant_id, directory)
+    known = names_of(tenant)
+    if name not in known:
+        there = ", ".join(known) or "none"
+        raise typer.BadParameter(
+            f"the file of tenant {tenant_id} has no use for {name!r}; it has for: {there}", param_hint="NAME"
+        )
+    return tenant
+
+
+def _read(tenant: Tenant, name: str) -> str:
+    """The value, never from an argument: those are in the process list and the shell's history."""
+    if sys.stdin.isatty():
+        secret: str = typer.prompt(f"{name} of tenant {tenant.id}", hide_input=True, confirmation_prompt=True)
+    else:
+        secret = sys.stdin.read().rstrip("\r\n")
+    try:
+        check(tenant, name, secret)
+    except SecretError as error:
+        raise typer.BadParameter(str(error), param_hint="the secret") from None
+    return secret
+
+
+def _store(stage: str, home: Path | None) -> TenantSecrets:
+    return TenantSecrets(clients(reach(stage, home))("ssm"), stage)
+
+
+def _put(
+    store: TenantSecrets, stage: str, home: Path | None, where: tuple[str, str], secrets: Sequence[str]
+) -> None:
+    tenant_id, name = where
+    version = store.put(tenant_id, name, secrets)
+    if stage == LOCAL_STAGE and name.startswith(WEBHOOKS):
+        write_secret((home or HOME) / LOCAL_OUTPUTS, tenant_id, name.removeprefix(WEBHOOKS), secrets[0])
+    valid = "one secret is" if len(secrets) == 1 else f"{len(secrets)} secrets are"
+    typer.echo(f"{name} of tenant {tenant_id}: version {version}; {valid} valid.", err=True)
