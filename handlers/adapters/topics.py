@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sns.type_defs import MessageAttributeValueTypeDef
 
-    from handlers.domain.outbox import Delivery
+    from handlers.domain.outbox import Announced
 
 
 class SnsTopics:
@@ -22,8 +22,8 @@ class SnsTopics:
         self._arn_prefix = arn_prefix
         self._client: SNSClient = client or boto3.client("sns", config=CLIENT_CONFIG)
 
-    def publish(self, delivery: Delivery, event: str) -> None:
-        """Publish `event` (a CloudEvent, JSON text) on the topic of the delivery's tenant.
+    def publish(self, announced: Announced, event: str) -> None:
+        """Publish `event` (a CloudEvent, JSON text) on the topic of its tenant.
 
         Its message attributes are for subscribers' filter policies.
 
@@ -33,12 +33,12 @@ class SnsTopics:
         """
         with translated("topics"):
             self._client.publish(
-                TopicArn=f"{self._arn_prefix}{delivery.tenant_id}",
+                TopicArn=f"{self._arn_prefix}{announced.tenant_id}",
                 Message=event,
                 MessageAttributes={
-                    "tenantId": _string(delivery.tenant_id),
-                    "type": _string(delivery.type),
-                    "eventId": _string(delivery.event_id),
+                    "tenantId": _string(announced.tenant_id),
+                    "type": _string(announced.type),
+                    "eventId": _string(announced.event_id),
                 },
             )
 

@@ -72,12 +72,12 @@ class DynamoDbWork:
             return Claimed(work_item_of(item))
         return decide(work_item_of(item) if item else None, claim)
 
-    def finish(self, claim: WorkClaim) -> bool:
+    def finish(self, claim: WorkClaim, now_ms: int) -> bool:
         """See `WorkStore.finish`."""
         values: dict[str, AttributeValueTypeDef] = {
             ":me": {"S": claim.owner},
             ":done": {"S": claim.work.done},
-            ":now": {"N": str(claim.now_ms)},
+            ":now": {"N": str(now_ms)},
         }
         finished, item = self._update(claim, _FINISH, STILL_OURS, values)
         # Refused and done: this very write, sent again after a lost answer, or a successor that was faster.

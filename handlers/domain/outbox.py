@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem, OncewardError
@@ -16,6 +16,22 @@ if TYPE_CHECKING:
 
 class DispatchConflict(OncewardError):
     """The record's id is taken by another event: two acceptances made one id, so neither may overwrite."""
+
+
+class Announced(Protocol):
+    """What a topic has to know of an event beside its text."""
+
+    @property
+    def tenant_id(self) -> str:
+        """Whose topic."""
+
+    @property
+    def type(self) -> str:
+        """Such as ``lead.created``."""
+
+    @property
+    def event_id(self) -> str:
+        """The same on every delivery."""
 
 
 @dataclass(frozen=True, slots=True)

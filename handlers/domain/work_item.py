@@ -77,7 +77,7 @@ class WorkStore(Protocol):
     def claim(self, claim: WorkClaim) -> ClaimOutcome:
         """Take the work, unless it is done or another attempt is at it: one conditional write."""
 
-    def finish(self, claim: WorkClaim) -> bool:
+    def finish(self, claim: WorkClaim, now_ms: int) -> bool:
         """Mark the work done if the claim still holds. False: it does not, and another may be at it."""
 
     def fail(self, claim: WorkClaim, now_ms: int, *, final: bool) -> None:

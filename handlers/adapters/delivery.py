@@ -1,0 +1,50 @@
+"""A record's way to its tenant's destination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from handlers.domain import destination
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from handlers.domain.destination import Addressee
+    from handlers.domain.operation import SecretStore
+    from handlers.domain.outbound import Outbound
+    from handlers.domain.outbox import Delivery
+    from handlers.domain.tenant_config import TenantConfig, TenantConfigs
+
+# A destination that takes longer is as good as down, and nine more records may be waiting behind this one:
+# ten times this fits a worker's two minutes (infra.timeouts).
+CALL_SECONDS: Final = 8.0
+
+
+@dataclass(frozen=True)
+class Destinations:
+    """Calls destinations. Registry and secrets are cached for a minute, so mostly it makes that one call."""
+
+    tenants: TenantConfigs
+    secrets: SecretStore
+    outbound: Outbound
+    addressee: Callable[[Delivery, TenantConfig | None], Addressee | None]
+
+    def send(self, delivery: Delivery) -> bool:
+        """Send a record where its tenant wants it; False when the tenant wants it nowhere.
+
+        Raises:
+            NotConfigured, DestinationRefused, DestinationForbidden, NotSent, AnswerLost, CorruptItem: its own
+                failures.
+            Unavailable, Refused: registry or secrets cannot be read.
+        """
+        addressee = self.addressee(delivery, self.tenants.find(delivery.tenant_id))
+        if addressee is None:
+            return False
+        secrets = self.secrets.find(delivery.tenant_id, addressee.secret)
+        request = destination.upsert(delivery, addressee, secrets)
+        answer = self.outbound.call(
+            request.method, request.url, request.headers, request.body, timeout_seconds=CALL_SECONDS
+        )
+        destination.check(answer)
+        return True

@@ -1,0 +1,74 @@
+"""A CloudEvent on its way over the event bus: what `fulfil` puts in a detail and `notify` takes out of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from handlers.domain.caller import TENANT_ID
+from handlers.domain.errors import CorruptItem
+from handlers.domain.message_text import for_a_message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from handlers.domain.outbox import Delivery
+
+
+# An entry of PutEvents is less than 256 KiB, its source and type included (EventBridge user guide,
+# "Calculating PutEvents event entry size"); a larger one fails the call, as if the bus were at fault.
+_MAX_DETAIL_BYTES: Final = 255 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a tenant's topic is told. `event`: the CloudEvent as JSON text."""
+
+    tenant_id: str
+    type: str
+    event_id: str
+    correlation_id: str
+    event: str
+
+
+def detail_of(delivery: Delivery, event: str) -> str:
+    """`{"tenantId", "event"}` as JSON text; `event` is the CloudEvent (JSON text) of the delivery.
+
+    An object, for rules to look into; but text where an object would not come back as the same text: bus and
+    Lambda parse a detail and write it again, and 1e400 or 1.50 would not survive that.
+
+    Raises:
+        CorruptItem: it would be more than the bus takes.
+    """
+    parsed = json.loads(event)
+    survives = _text(parsed) == event
+    detail = _text({"tenantId": delivery.tenant_id, "event": parsed if survives else event})
+    if len(detail.encode()) > _MAX_DETAIL_BYTES:
+        raise CorruptItem(f"the event's detail would be over {_MAX_DETAIL_BYTES} bytes")
+    return detail
+
+
+def notice_in(event: Mapping[str, Any]) -> Notice:
+    """The notice in an EventBridge event as Lambda brings it.
+
+    Raises:
+        CorruptItem: it is none of ours, or names one tenant and is another's.
+    """
+    try:
+        tenant_id, carried = event["detail"]["tenantId"], event["detail"]["event"]
+        text = carried if isinstance(carried, str) else _text(carried)
+        cloud_event = json.loads(text)
+        source, kind, event_id = (cloud_event[name] for name in ("source", "type", "id"))
+        correlation_id = str(cloud_event.get("correlationid", "unknown"))
+    except (ValueError, KeyError, TypeError):
+        raise CorruptItem("an event of the bus holds no event of a tenant") from None
+    if not isinstance(tenant_id, str) or not TENANT_ID.fullmatch(tenant_id):
+        raise CorruptItem("an event of the bus names no tenant")
+    if str(source).rpartition("/")[2] != tenant_id:
+        raise CorruptItem("an event of the bus names one tenant and is another's")
+    return Notice(tenant_id, str(kind), str(event_id), correlation_id, text)
+
+
+def _text(event: object) -> str:
+    return for_a_message(json.dumps(event, ensure_ascii=False, separators=(",", ":")))
