@@ -9,6 +9,7 @@ from handlers.domain.errors import (
     Declined,
     EffectFailed,
     EffectUnknown,
+    FinalRefusal,
     Forbidden,
     InvalidBody,
     InvalidKey,
@@ -25,6 +26,7 @@ from handlers.domain.errors import (
     UnsupportedMediaType,
 )
 from handlers.domain.json_text import compact
+from handlers.domain.receipt import StoredResponse
 from handlers.domain.timestamps import rfc3339
 from handlers.http_request import CORRELATION_HEADER
 
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from handlers.domain.json_text import JsonValue
-    from handlers.domain.operation import AcceptOperation
-    from handlers.domain.receipt import Receipt, StoredResponse
+    from handlers.domain.operation import AcceptOperation, ExecuteOperation
+    from handlers.domain.receipt import Receipt
     from handlers.http_request import HttpRequest
 
 CREATED: Final = 201
@@ -66,6 +68,7 @@ _PROBLEMS: Final[tuple[tuple[type[OncewardError], int, str, str], ...]] = (
     (Declined, 402, "declined", "The payment was declined"),
     (SlotTaken, 409, "slot-taken", "The slot is taken"),
     (NotCharged, 502, "not-charged", "No charge was made"),
+    (FinalRefusal, 409, "refused", "The request was refused"),
     (EffectFailed, 502, "effect-failed", "What was asked for did not happen"),
     (EffectUnknown, 504, "effect-unknown", "Whether it happened is not known yet"),
     (Unavailable, 503, "store-unavailable", "Temporarily unavailable"),
@@ -75,7 +78,7 @@ _PROBLEMS: Final[tuple[tuple[type[OncewardError], int, str, str], ...]] = (
 _INTERNAL = (500, "internal-error", "Internal error")
 
 
-def success_status(operation: AcceptOperation) -> int:
+def success_status(operation: AcceptOperation | ExecuteOperation) -> int:
     """The status of a first answer."""
     return _SUCCESSES[operation.answer]
 
@@ -99,6 +102,12 @@ def problem(error: OncewardError | None, request: HttpRequest) -> dict[str, Any]
     if retry_after is not None:
         headers["Retry-After"] = str(retry_after)
     return {"statusCode": status, "headers": headers, "body": compact(body)}
+
+
+def final(refusal: FinalRefusal, request: HttpRequest) -> StoredResponse:
+    """A final refusal as the answer that is stored, and replayed as such."""
+    made = problem(refusal, request)
+    return StoredResponse(made["statusCode"], made["headers"], made["body"])
 
 
 def answer(response: StoredResponse, *, replay_of: Receipt | None = None) -> dict[str, Any]:
@@ -136,6 +145,13 @@ def _detail(error: OncewardError | None) -> str:
         return error.detail
     if isinstance(error, RequestInProgress):
         return f"{error}; try again in {error.retry_after_seconds} s"
+    if isinstance(error, EffectFailed):
+        return "the destination did not do it; send the request again with the same key, and it runs at once"
+    if isinstance(error, EffectUnknown):
+        return (
+            "the destination has not said whether it did it; send the request again with the same key, "
+            "and it will not be done twice"
+        )
     if isinstance(error, Unavailable | Refused):
         # Which service and why is for the log: the caller can do nothing with it.
         return (

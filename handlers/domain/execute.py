@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from handlers.domain import acquire, documents, ids
-from handlers.domain.accept import Replayed
+from handlers.domain.accept import Accepted, Replayed
 from handlers.domain.effect import Attempt
 from handlers.domain.errors import FinalRefusal, LeaseLost, OncewardError, RequestInProgress, Unavailable
 from handlers.domain.ports import Done, Gone
@@ -31,20 +31,14 @@ DERIVED_BYTES = 4 * 1024
 
 
 @dataclass(frozen=True)
-class Executed:
-    """This request ran the effect, or got its final refusal.
+class Executed(Accepted):
+    """This request ran the effect, or got its final refusal (then the receipt has no outbox).
 
     Attributes:
-        abandoned: it replaced a claim nobody finished.
         taken_over: it resumed an earlier attempt's claim.
-        body_dropped: the answer was too large to keep, so that its replays come without a body.
     """
 
-    receipt: Receipt
-    response: StoredResponse
-    abandoned: bool
     taken_over: bool
-    body_dropped: bool
 
 
 @dataclass(frozen=True)
@@ -158,7 +152,7 @@ class _Run:
         if not isinstance(outcome, Done):
             return self._overtaken(outcome)
         dropped = completed.response != response
-        return Executed(completed, response, self.acquired.abandoned, self.acquired.taken_over, dropped)
+        return Executed(completed, response, self.acquired.abandoned, dropped, self.acquired.taken_over)
 
     def _attempt(self, record_id: str) -> Attempt:
         owned = self.acquired.receipt

@@ -58,6 +58,7 @@ class AcceptOperation:
         answered: what the first answer carries besides ``id`` and ``createdAt``: members that the platform
             adds, or the ``status`` of queued work (`domain.work`), or members of the body.
         key_source: where the key comes from, unless the tenant says otherwise.
+        key_fields: JMESPath expressions over the body, for the key source `fields`.
         window_seconds: how long a key stands for its request, unless the tenant says otherwise.
         answer: what a first answer says: `created` (201), or `accepted` (202: `domain.work` follows).
     """
@@ -71,6 +72,7 @@ class AcceptOperation:
     derive: Callable[[Mapping[str, JsonValue]], Document]
     answered: tuple[str, ...] = field(default=())
     key_source: KeySource = "header"
+    key_fields: tuple[str, ...] = field(default=())
     window_seconds: int = 24 * 60 * 60
     answer: Literal["created", "accepted"] = "created"
 
@@ -110,3 +112,4 @@ class ExecuteOperation:
     key_fields: tuple[str, ...] = field(default=())
     window_seconds: int = 24 * 60 * 60
     require: Callable[[OperationSettings], None] = lambda _: None
+    answer: Literal["created"] = "created"

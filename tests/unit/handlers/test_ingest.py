@@ -11,6 +11,7 @@ from handlers.domain import keys
 from handlers.domain.canonical_json import canonical
 from handlers.domain.fingerprint import body_hash
 from handlers.domain.receipt import Status
+from handlers.domain.timestamps import rfc3339
 from tests.builders import FINGERPRINT, HOUR_MS, LEAD, NOW_MS, authorizer_context, in_progress, lead_event
 from tests.fakes.receipts import InMemoryReceipts
 from tests.unit.handlers.ingest_calls import LOG, keyed, post, rules
@@ -78,7 +79,12 @@ def test_a_replay_is_the_first_answer_byte_for_byte(store: InMemoryReceipts) -> 
             arrival_ms=NOW_MS + 5,
         ),
     )
-    assert second["headers"].pop("Idempotent-Replayed") == "true"
+    added = {name: second["headers"].pop(name) for name in second["headers"].keys() - first["headers"].keys()}
+    assert added == {
+        "Idempotent-Replayed": "true",
+        "Idempotency-First-Seen": json.loads(first["body"])["createdAt"],
+        "Idempotency-Expires": rfc3339(NOW_MS + 24 * HOUR_MS),
+    }
     first["headers"].pop("X-Correlation-Id"), second["headers"].pop("X-Correlation-Id")
     assert second == first
     assert len(store.items) == 1

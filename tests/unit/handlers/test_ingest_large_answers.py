@@ -57,7 +57,7 @@ def test_a_replay_keeps_status_and_headers_and_says_that_the_body_is_gone(
     assert store.items == kept
     assert (again["statusCode"], again["body"]) == (201, "")
     added = {"Idempotent-Replayed": "true", "Idempotent-Body-Omitted": "too-large"}
-    assert again["headers"] == first["headers"] | added
+    assert again["headers"].items() >= (first["headers"] | added).items()
 
 
 @pytest.mark.parametrize("size", KEPT)

@@ -1,4 +1,4 @@
-"""What `ingest` says of one request: a log line and its metrics. Never a key's value, never a payload."""
+"""What is said of one request: a log line and its metrics. Never a key's value, never a payload."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from handlers.domain.accept import Outcome
     from handlers.domain.caller import Caller
     from handlers.domain.errors import OncewardError
+    from handlers.http_request import HttpRequest
 
-FUNCTION: Final = "ingest"
 # The dimension where no operation was found: the path that was asked for would be a series for every typo.
 _NO_OPERATION: Final = "none"
 
 
-class IngestTrace:
+class RequestTrace:
     """Gathers what becomes of one request, then says it once. None of its methods raises.
 
     Attributes:
@@ -30,13 +30,14 @@ class IngestTrace:
         store_ms: how long the write took; None when there was none.
     """
 
-    def __init__(self, logger: Logger, stage: str, correlation_id: str, request_id: str) -> None:
+    def __init__(self, function: str, logger: Logger, stage: str, request: HttpRequest) -> None:
+        """`function`: whose request it is, such as `ingest`."""
         self.operation = _NO_OPERATION
         self.caller: Caller | None = None
         self.store_ms: float | None = None
         self._logger = logger
-        self._service = metrics.service_name(stage, FUNCTION)
-        self._ids = {"correlation_id": correlation_id, "request_id": request_id}
+        self._service = metrics.service_name(stage, function)
+        self._ids = {"correlation_id": request.correlation_id, "request_id": request.request_id}
         self._outcome = ""
         self._counts: dict[str, int] = {}
         self._more: dict[str, str] = {}
