@@ -31,9 +31,15 @@ if TYPE_CHECKING:
 _SERVICE: Final = "read"
 _RECEIPTS: Final = "receipts"
 _KEY: Final = "key"
-# REST resource -> the operation whose records (or, for `receipts`, whose keys) it shows.
-OPERATIONS: Final[Mapping[str, str]] = {"/v1/leads/{id}": "leads", "/v1/receipts/{key+}": _RECEIPTS}
-"""The permission to read each is the operation's name and `:read`."""
+OPERATIONS: Final[Mapping[str, str]] = {
+    "/v1/leads/{id}": "leads",
+    "/v1/payments/{id}": "payments",
+    "/v1/appointments/{id}": "appointments",
+    "/v1/orders/{id}": "orders",
+    "/v1/webhook-events/{id}": "webhooks",
+    "/v1/receipts/{key+}": _RECEIPTS,
+}
+"""By REST resource: the operation whose records (or, for `receipts`, whose keys) it shows."""
 
 # A 201 is durable before its record is written: the stream brings it to `dispatch` within a second or so, ten
 # at the outside, and after that an id is there or nobody ever had it (DESIGN section 8).
@@ -100,7 +106,7 @@ def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]
     try:
         operation = OPERATIONS[request.resource]
         caller = Caller.from_context(request.authorizer)
-        access.check(caller, f"{operation}:read", request.header("Origin"))
+        access.check(caller, permission(request.resource), request.header("Origin"))
         result = _ok(_body(event, operation, caller, dependencies))
     except OncewardError as error:
         result, failure = http.problem(error, request), error
@@ -117,6 +123,11 @@ def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]
     }
     _tell(dependencies, failure, said)
     return answer
+
+
+def permission(resource: str) -> str:
+    """What a key must be allowed to read a resource of `OPERATIONS`, such as `webhook-events:read`."""
+    return f"{resource.split('/')[2]}:read"
 
 
 def path_parameter(event: Mapping[str, Any], name: str) -> str:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 FUNCTION: Final = "reconcile"
 # One piece of work takes a mark and a message, 7 s each when both let calls run into their timeouts.
 _ITEM_MS: Final = 15_000
-# Per shard and run, a thousand pieces of work: one shard's backlog must leave the run time for the others. The
-# next run goes on where this one stopped.
+# Per shard and run, a thousand pieces of work: one shard's backlog must leave the run time for the others.
+# The next run goes on where this one stopped.
 _PAGES: Final = 10
 
 
@@ -110,6 +110,8 @@ def reconcile(dependencies: Dependencies, remaining_ms: Callable[[], int]) -> di
     tallies = {operation: Tally() for operation in BY_OPERATION}
     for operation, tally in tallies.items():
         for shard in dependencies.shuffled(pending_shards(operation)):
+            if remaining_ms() < _ITEM_MS:
+                break
             try:
                 _shard(shard, tally, dependencies, remaining_ms)
             except OncewardError as error:
@@ -157,8 +159,8 @@ def _pages(shard: str, dependencies: Dependencies) -> Iterator[Page]:
 
 
 def _requeue(work: PendingWork, now_ms: int, dependencies: Dependencies) -> bool:
-    # First the mark, then the message: the other way round two runs would both send. Killed in between, this one
-    # has sent nothing, and the work is due again when the period is over.
+    # First the mark, then the message: the other way round two runs would both send. Killed in between, this
+    # one has sent nothing, and the work is due again when the period is over.
     if not dependencies.pending.mark_requeued(work, now_ms, now_ms - period_ms(work.requeues)):
         return False
     message = work.message
