@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import typer
 
-from ops.commands import demo, dispatch, dlq, local, rollback, secrets, storm, tenants, verify, webhooks
+from ops.commands import (
+    demo,
+    dispatch,
+    dlq,
+    local,
+    openapi,
+    receipts,
+    rollback,
+    secrets,
+    storm,
+    tenants,
+    verify,
+    webhooks,
+)
 
 app = typer.Typer(
     name="onceward",
@@ -19,10 +32,12 @@ app.add_typer(secrets.app, name="secrets")
 app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(dispatch.app, name="dispatch")
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(receipts.app, name="receipts")
 storm.register(app)
 verify.register(app)
 demo.register(app)
 rollback.register(app)
+openapi.register(app)
 
 
 def main() -> None:

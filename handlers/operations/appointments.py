@@ -6,14 +6,14 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticCustomError
 
 from handlers.domain.effect import Attempt, Effect, Effected
 from handlers.domain.errors import SlotTaken
 from handlers.domain.json_text import compact
 from handlers.domain.operation import ExecuteOperation
-from handlers.operations.schema import Line, PydanticSchema
+from handlers.operations.schema import Described, Line, PydanticSchema
 
 if TYPE_CHECKING:
     from handlers.domain.operation import Ports
@@ -50,7 +50,7 @@ class Appointment(BaseModel):
 
     doctorId: Line  # noqa: N815 - the API's spelling
     patientId: Line  # noqa: N815 - the API's spelling
-    startsAt: Annotated[str, AfterValidator(_is_moment)]  # noqa: N815 - the API's spelling
+    startsAt: Annotated[str, Described(_is_moment, {"format": "date-time"})]  # noqa: N815 - the API's spelling
     reason: Line | None = None
 
 

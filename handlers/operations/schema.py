@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Generic, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -12,7 +13,11 @@ from handlers.domain.errors import Fault, InvalidBody
 from handlers.operations.currencies import CURRENCIES
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+    from collections.abc import Mapping
+
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema, ErrorDetails
 
     from handlers.domain.json_text import JsonValue
     from handlers.domain.operation import Document
@@ -30,6 +35,11 @@ class PydanticSchema(Generic[Model]):
     def __init__(self, model: type[Model]) -> None:
         self._model = model
 
+    @property
+    def model(self) -> type[Model]:
+        """The model, for whoever describes it."""
+        return self._model
+
     def __call__(self, body: JsonValue, /) -> Document:
         """Return `body` when it fits.
 
@@ -45,8 +55,24 @@ class PydanticSchema(Generic[Model]):
         return cast("Document", body)
 
 
-def matching(pattern: str, message: str) -> AfterValidator:
-    """A text that must match `pattern` as a whole; a text that does not is refused with `message`."""
+@dataclass(frozen=True)
+class Described(AfterValidator):
+    """A rule that Python checks, with what JSON Schema can say of it (`words`) for the API's document."""
+
+    words: Mapping[str, JsonValue] = field(default_factory=dict, hash=False)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Add the words to the schema (pydantic calls it)."""
+        return {**handler(schema), **self.words}
+
+
+def matching(pattern: str, message: str) -> Described:
+    """A text that must match `pattern` as a whole; a text that does not is refused with `message`.
+
+    The pattern means the same in ECMA-262, which is what JSON Schema knows.
+    """
     compiled = re.compile(pattern)
 
     def check(text: str) -> str:
@@ -54,11 +80,11 @@ def matching(pattern: str, message: str) -> AfterValidator:
             raise PydanticCustomError("string_pattern_mismatch", "{message}", {"message": message})
         return text
 
-    return AfterValidator(check)
+    return Described(check, {"pattern": f"^(?:{pattern})$"})
 
 
 Line = Annotated[
-    str, Field(min_length=1, max_length=200), matching(r"(?s).*\S.*", "must hold more than white space")
+    str, Field(min_length=1, max_length=200), matching(r"[\s\S]*\S[\s\S]*", "must hold more than white space")
 ]
 """A line of text that says something."""
 
@@ -70,7 +96,7 @@ def _known_currency(code: str) -> str:
     return code
 
 
-Currency = Annotated[str, AfterValidator(_known_currency)]
+Currency = Annotated[str, Described(_known_currency, {"enum": sorted(CURRENCIES)})]
 """The alphabetic code of a currency that things are paid in."""
 
 # A million million minor units: more than anyone is charged at once, and exact in a double, as the programs
