@@ -27,6 +27,8 @@ MARGIN = 0.5
         ("ingest", 0, 1),
         # It looks again for a young record until its patience ends; the look that meets the outage ends it.
         ("read", read._PATIENCE_MS / 1000, 1),
+        # The registry and the secret, when neither is cached, and the receipt.
+        ("webhooks", 0, 3),
         # Of one record: written, published, and parked when that failed.
         ("dispatch", 0, 3),
     ],

@@ -11,7 +11,7 @@ import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from moto import mock_aws
 
-from handlers import authorizer, dispatch, ingest, read
+from handlers import authorizer, dispatch, ingest, read, webhooks
 from handlers.adapters.receipt_item import from_item, to_item
 from handlers.settings import MissingSettingError
 from tests.builders import LEAD
@@ -20,6 +20,8 @@ from tests.unit.handlers.authorizer_desk import CREATE, key_item, permits, reque
 from tests.unit.handlers.dispatch_bench import accepted
 from tests.unit.handlers.ingest_calls import keyed
 from tests.unit.handlers.read_world import get_event, key
+from tests.unit.handlers.test_tenant_config import SOURCE, tenant_item
+from tests.unit.handlers.webhook_world import STRIPE_SECRET, webhook_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +32,7 @@ ENVIRONMENT = {
     "TENANTS_TABLE": "onceward-dev_tenants",
     "RECEIPTS_TABLE": "onceward-dev_receipts",
     "RECORDS_TABLE": "onceward-dev_records",
+    "SECRETS_PREFIX": "/onceward/dev/",
     "TOPIC_ARN_PREFIX": "arn:aws:sns:us-east-1:123456789012:onceward-dev-",
     "ORDERS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/onceward-dev_orders",
     "WEBHOOKS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/onceward-dev_webhooks",
@@ -60,10 +63,10 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         boto3.client("sns").create_topic(Name="onceward-dev-acme")
         queue = boto3.client("sqs").create_queue(QueueName="onceward-dev_dispatch-retry")
         monkeypatch.setenv("RETRY_QUEUE_URL", queue["QueueUrl"])
-        for module in (authorizer, dispatch, ingest, read):
+        for module in (authorizer, dispatch, ingest, read, webhooks):
             module._dependencies.cache_clear()
         yield dynamodb
-    for module in (authorizer, dispatch, ingest, read):
+    for module in (authorizer, dispatch, ingest, read, webhooks):
         module._dependencies.cache_clear()
 
 
@@ -84,6 +87,15 @@ def test_ingest_accepts_and_replays_and_what_it_stored_is_delivered(aws: Any) ->
     place = first["headers"]["Location"].rpartition("/")[2]
     found = read.handler(get_event("/v1/leads/{id}", {"id": place}), object())
     assert json.loads(found["body"])["lead"] == LEAD
+
+
+def test_webhooks_finds_its_config_its_secret_and_its_receipts(aws: Any) -> None:
+    aws.put_item(TableName="onceward-dev_tenants", Item=tenant_item({"stripe": SOURCE}))
+    boto3.client("ssm").put_parameter(
+        Name="/onceward/dev/acme/webhooks/stripe", Value=STRIPE_SECRET, Type="SecureString"
+    )
+    answers = [webhooks.handler(webhook_event(source="stripe"), Context()) for _ in range(2)]
+    assert [answer["statusCode"] for answer in answers] == [202, 200]
 
 
 def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +119,7 @@ def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.Monke
         (dispatch, "RETRY_QUEUE_URL"),
         (dispatch, "TOPIC_ARN_PREFIX"),
         (read, "STAGE"),
+        (webhooks, "SECRETS_PREFIX"),
     ],
 )
 def test_a_function_deployed_without_a_variable_names_it(
