@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from aws_lambda_powertools import Logger
 
-from handlers import http, http_request
+from handlers import http, http_request, intake
 from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.adapters.secrets import SsmSecrets
 from handlers.adapters.tenant_config import DynamoDbTenantConfigs
@@ -18,7 +18,7 @@ from handlers.adapters.webhook_trace import FUNCTION, WebhookTrace
 from handlers.domain import canonical_json, webhook_identity
 from handlers.domain.accept import Accepted, accept
 from handlers.domain.caller import TENANT_ID, OperationSettings
-from handlers.domain.errors import BodyTooLarge, Forbidden, InvalidBody, OncewardError
+from handlers.domain.errors import BodyTooLarge, Forbidden, InvalidBody
 from handlers.domain.json_text import compact
 from handlers.domain.request import Request
 from handlers.domain.webhook_proof import Sent, Unproven, verify
@@ -94,32 +94,27 @@ def handler(event: Mapping[str, Any], context: object) -> dict[str, Any]:  # noq
 
 def receive(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]:
     """Take in the event of a REST API (v1) proxy event once, and answer it. Never raises."""
-    started = time.perf_counter()
-    reads_before = dependencies.config_reads
     request = http_request.parse(event)
-    trace = WebhookTrace(
-        dependencies.logger, dependencies.settings.stage, request.correlation_id, request.request_id
-    )
-    try:
+    trace = WebhookTrace(dependencies.logger, dependencies.settings.stage, request)
+
+    def work() -> dict[str, Any]:
         outcome = _received(event, request, dependencies, trace)
         result = http.answer(_answer(outcome))
         trace.succeeded(outcome)
-    except OncewardError as error:
-        result = http.problem(error, request)
-        trace.refused(error)
-    except Exception as error:  # noqa: BLE001 - whatever it is, a raw 502 of the gateway would leak its message
-        result = http.problem(None, request)
-        trace.broke(error)
-    trace.config_reads = dependencies.config_reads - reads_before
-    trace.close(result["statusCode"], (time.perf_counter() - started) * 1000)
+        return result
+
     # No origin is let in: webhooks come from servers.
-    return http.finish(result, request, ())
+    return intake.respond(request, trace, (), work)
 
 
 def _received(
     event: Mapping[str, Any], request: HttpRequest, dependencies: Dependencies, trace: WebhookTrace
 ) -> Outcome:
-    sender = _proved(event.get("pathParameters") or {}, request, dependencies, trace)
+    reads_before = dependencies.config_reads
+    try:
+        sender = _proved(event.get("pathParameters") or {}, request, dependencies, trace)
+    finally:
+        trace.config_reads = dependencies.config_reads - reads_before
     if sender.tenant.status != "active":
         raise Forbidden("this tenant is suspended")
     checked = _checked(request, sender, dependencies)
@@ -182,7 +177,7 @@ def _checked(request: HttpRequest, sender: _Sender, dependencies: Dependencies) 
         clock_ms=dependencies.clock_ms(),
         owner=dependencies.randomness(),
         generation=dependencies.randomness(),
-        success_status=http.ACCEPTED,
+        success_status=http.success_status(operation.WEBHOOKS),
         described={"source": sender.source, "eventId": event_id},
         answer=operation.answer(duplicate=False),
     )

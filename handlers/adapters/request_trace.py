@@ -80,11 +80,18 @@ class RequestTrace:
             durations = {"RequestLatency": request_ms}
             if self.store_ms is not None:
                 durations["StoreLatency"] = self.store_ms
-            tenant_id = self.caller.tenant_id if self.caller else None
-            metrics.emit(self._service, self.operation, tenant_id, self._counts, durations)
+            metrics.emit(self._service, self.operation, self._tenant_id, self._counts, durations)
         except Exception as error:  # noqa: BLE001 - what was accepted stays accepted, told of or not
             # Not `exception`: it would print the error's message, which can repeat what was sent.
             logging.getLogger(__name__).error("could not tell of a request: %s", where(error))  # noqa: TRY400
+
+    @property
+    def _tenant_id(self) -> str | None:
+        return self.caller.tenant_id if self.caller else None
+
+    def _sender(self) -> dict[str, str | int | None]:
+        """What the log line says of who sent the request."""
+        return {"key_name": self.caller.key_name if self.caller else None}
 
     def _failed(self, reason: str) -> None:
         self._outcome, self._counts = "failed", {"Failed": 1}
@@ -95,8 +102,8 @@ class RequestTrace:
         log(
             self._outcome,
             extra={
-                "tenant": self.caller.tenant_id if self.caller else None,
-                "key_name": self.caller.key_name if self.caller else None,
+                "tenant": self._tenant_id,
+                **self._sender(),
                 "operation": self.operation,
                 "outcome": self._outcome,
                 "status": status,
