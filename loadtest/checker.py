@@ -6,19 +6,23 @@ that plants its violation. It shares no code with the platform that it checks.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from loadtest import effects, proof
-from loadtest.answers import Answers, KeyAnswers, Reply
+from loadtest import effects, outside, proof
+from loadtest.heard import Reply
 from loadtest.verdict import Kind, Verdict, Violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from loadtest.answers import Answers
     from loadtest.expected import Expected
+    from loadtest.heard import KeyAnswers
+    from loadtest.outside import Outside
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
 
 # How far the clocks of two workers may be apart (one machine: 0; NTP: tens of milliseconds), so that an
@@ -32,6 +36,7 @@ def check(
     records: Iterable[StoredRecord],
     events: Iterable[AuditEvent] | None,
     expected: Expected,
+    seen_outside: Outside | None = None,
 ) -> Verdict:
     """Judge a run.
 
@@ -40,16 +45,20 @@ def check(
         receipts, records, events: what of this run is in the tables and was in the audit queues; None for
             events where no queue listens, and then nothing is said about events.
         expected: what the run was meant to do.
+        seen_outside: what reached the provider and the CRM; None where nobody can tell, and then nothing is
+            said about that.
     """
     found = Violations()
     by_pk = {receipt.pk: receipt for receipt in receipts}
+    recorded = list(records)
     ids: defaultdict[str, set[str]] = defaultdict(set)
     for pk, heard in answers.by_pk.items():
         _check_key(heard, by_pk.get(pk), found)
         ids[pk] |= heard.record_ids
         if pk in by_pk and by_pk[pk].record_id:
             ids[pk].add(by_pk[pk].record_id or "")
-    effects.Effects(answers, by_pk, ids, found, expected.stage).check(records, events)
+    effects.Effects(answers, by_pk, ids, found, expected.stage).check(recorded, events)
+    outside.check(answers, by_pk, recorded, expected, seen_outside, found)
     _check_writes(answers, ids, found)
     _check_ids("id", ids, found)
     _check_ids("event", _event_ids(by_pk), found)
@@ -63,8 +72,28 @@ def check(
         violations=tuple(found.kept),
         by_kind={kind.value: count for kind, count in found.counted.most_common()},
         events_checked=events is not None,
-        writes_of={pk: len(ids[pk]) for pk in answers.by_pk},
+        writes_of={pk: len(ids[pk]) or _stands(by_pk.get(pk)) for pk in answers.by_pk},
+        downstream_checked=seen_outside is not None,
+        by_operation=_by_operation(answers, by_pk, recorded),
     )
+
+
+def _stands(receipt: StoredReceipt | None) -> int:
+    """A refusal that stands is one write: its receipt, which names no record."""
+    return int(receipt is not None and receipt.refuses)
+
+
+def _by_operation(
+    answers: Answers, receipts: Mapping[str, StoredReceipt], records: Iterable[StoredRecord]
+) -> dict[str, dict[str, int]]:
+    """Receipts and records of each operation. All are explained, or named as violations."""
+    names = dict.fromkeys(heard.operation.name for heard in answers.by_pk.values())
+    counted = {name: {"receipts": 0, "records": 0} for name in names}
+    for receipt in receipts.values():
+        counted.setdefault(receipt.operation, {"receipts": 0, "records": 0})["receipts"] += 1
+    for record in records:
+        counted.setdefault(record.operation, {"receipts": 0, "records": 0})["records"] += 1
+    return counted
 
 
 def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations) -> None:
@@ -73,12 +102,15 @@ def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violatio
 
     for status, times in heard.unexpected.items():
         broken(Kind.UNEXPECTED_ANSWER, f"{times} answers with status {status}")
-    if heard.unreadable:
-        broken(Kind.UNREADABLE_ANSWER, f"{heard.unreadable} answers of 2xx carry no id")
-    if heard.misaddressed:
-        broken(Kind.MISADDRESSED, f"{heard.misaddressed} answers carry another request's correlation id")
-    if heard.misplaced:
-        broken(Kind.ANSWERED_ID, f"{heard.misplaced} answers have a Location that is not their lead's")
+    for times, kind, what in (
+        (heard.unreadable, Kind.UNREADABLE_ANSWER, "of 2xx carry no id"),
+        (heard.malformed, Kind.REPLAY_BODY, "are not, word for word, what webhooks are answered"),
+        (heard.misaddressed, Kind.MISADDRESSED, "carry another request's correlation id"),
+        (heard.misplaced, Kind.ANSWERED_ID, "have a Location that is not their record's"),
+    ):
+        if times:
+            broken(kind, f"{times} answers {what}")
+    _check_in_progress(heard, found)
     if heard.created > 1:
         broken(Kind.SECOND_WRITE, f"{heard.created} answers say that the request was new ({_ids(heard)})")
     if heard.answered and not heard.created and heard.first_unseen_ms > heard.first_replay_ms + _SKEW_MS:
@@ -94,14 +126,26 @@ def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violatio
     _check_bodies(heard, receipt, found)
 
 
+def _check_in_progress(heard: KeyAnswers, found: Violations) -> None:
+    """A 409 "still running" is for execute mode, and only for a request that began before the first was done.
+
+    That it was done is known from its own answer or from a replay of it, whichever came first.
+    """
+    late_ms = heard.last_in_progress_ms - heard.first_answer_ms
+    if heard.in_progress and late_ms > _SKEW_MS:
+        detail = f"told that the first request still ran, {late_ms:.0f} ms after its answer was known"
+        found.add(Kind.LATE_IN_PROGRESS, heard.tenant, heard.key, detail)
+
+
 def _check_missing_receipt(heard: KeyAnswers, found: Violations) -> None:
     if heard.answered:
         found.add(
-            Kind.LOST_WRITE, heard.tenant, heard.key, f"answered 2xx ({_ids(heard)}), but there is no receipt"
+            Kind.LOST_WRITE, heard.tenant, heard.key, f"answered ({_ids(heard)}), but there is no receipt"
         )
-    elif heard.refused:
+    elif heard.refused or heard.in_progress:
+        told = "422" if heard.refused else "409 in progress"
         found.add(
-            Kind.LOST_WRITE, heard.tenant, heard.key, "answered 422, but there is no receipt to differ from"
+            Kind.LOST_WRITE, heard.tenant, heard.key, f"answered {told}, but there is no receipt behind it"
         )
 
 
@@ -124,6 +168,10 @@ def _check_stored_answer(heard: KeyAnswers, receipt: StoredReceipt, found: Viola
 
 def _check_replays(heard: KeyAnswers, reference: Reply | None, found: Violations) -> None:
     """Every replay equals the first answer; without one (it was never seen), replays equal each other."""
+    fixed = heard.operation.duplicate
+    if fixed is not None and reference is not None and heard.replays:
+        # A duplicate of a webhook has an answer of its own; its words are checked where they are heard.
+        reference = Reply(fixed, next(iter(heard.replays)).response_hash, reference.headers)
     for reply, attempt in heard.replays.items():
         reference = reference or reply
         for kind, same in (
@@ -139,23 +187,30 @@ def _check_replays(heard: KeyAnswers, reference: Reply | None, found: Violations
 
 
 def _check_bodies(heard: KeyAnswers, receipt: StoredReceipt, found: Violations) -> None:
-    """The key belongs to the body that was stored; with that body it is a 2xx, with another a 422."""
-    owner = receipt.lead_hash
-    if owner not in heard.sent:
+    """The key belongs to the body that was stored; with that body it is a 2xx, with another a 422.
+
+    A refusal that stands stores no body: the one that was refused is known from its answers.
+    """
+    owner = receipt.body_hash
+    if receipt.refuses:
+        owner = next(iter(heard.declined), None) if len(heard.declined) <= 1 else None
+    elif owner not in heard.sent:
         found.add(
             Kind.WRONG_CONTENT,
             heard.tenant,
             heard.key,
-            "the receipt holds a lead that nobody sent with this key",
+            "the receipt holds a body that nobody sent with this key",
         )
-    for _ in heard.accepted - {owner}:
+    for _ in heard.accepted - {owner} if heard.operation.one_body else ():
         found.add(
             Kind.ACCEPTED_MISMATCH,
             heard.tenant,
             heard.key,
             "another body than the stored one was answered 2xx",
         )
-    if heard.created == 1 and receipt.correlation_id not in heard.first.values():
+    # In execute mode an attempt that nobody saw the end of may have left its claim to the one that finished.
+    taken_over = heard.operation.may_run and heard.first_unseen_ms < math.inf
+    if heard.created == 1 and receipt.correlation_id not in heard.first.values() and not taken_over:
         detail = f"attempt {receipt.correlation_id} wrote the receipt, and another was told that it is new"
         found.add(Kind.WRONG_CONTENT, heard.tenant, heard.key, detail)
     if owner in heard.refused:
@@ -188,11 +243,11 @@ def _check_ids(what: str, ids: Mapping[str, set[str]], found: Violations) -> Non
 
 
 def _check_leaks(answers: Answers, ids: Mapping[str, set[str]], found: Violations) -> None:
-    """A refusal names no lead of another tenant."""
+    """A refusal names no record of another tenant."""
     owners = {one: pk.partition("#")[0] for pk, named in ids.items() for one in named}
     for (tenant, word), pk in answers.words.items():
         if owners.get(word, tenant) != tenant:
-            detail = f"a refusal names lead {word} of {owners[word]}"
+            detail = f"a refusal names record {word} of {owners[word]}"
             found.add(Kind.CROSS_TENANT, tenant, pk.partition("#")[2], detail)
 
 

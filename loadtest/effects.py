@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from loadtest.history import conclusive
+from loadtest.operations import BY_NAME, LEADS
 from loadtest.stored import document_hash
 from loadtest.verdict import Kind
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
     from loadtest.answers import Answers
     from loadtest.history import Attempt
+    from loadtest.operations import Operation
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
     from loadtest.verdict import Violations
 
-# What DESIGN says of every event of a lead. Spelt out here: the checker shares nothing with the platform.
+# What DESIGN says of every event. Spelt out here: the checker shares nothing with the platform.
 _SPEC_VERSION = "1.0"
-_EVENT_TYPE = "lead.created"
 
 
 class Effects:
@@ -53,7 +54,7 @@ class Effects:
         recorded = {self._check_record(record) for record in records}
         published = None if events is None else {self._check_event(event) for event in events}
         for receipt in self._receipts.values():
-            if not receipt.completed:
+            if not receipt.completed or receipt.refuses:
                 continue
             if receipt.record_id not in recorded:
                 self._broken(Kind.LOST_RECORD, receipt.pk, f"no record {receipt.record_id}")
@@ -73,6 +74,9 @@ class Effects:
             )
         if not receipt.completed:
             self._broken(Kind.UNFINISHED_RECEIPT, receipt.pk, "its receipt is not completed")
+        elif receipt.refuses and (receipt.event_id or receipt.record_id):
+            detail = f"it was refused with {receipt.status}, and record {receipt.record_id} follows from it"
+            self._broken(Kind.FINAL_WITH_OUTBOX, receipt.pk, detail)
         elif receipt.document_id != receipt.record_id:
             detail = f"the document of record {receipt.record_id} says that it is {receipt.document_id}"
             self._broken(Kind.WRONG_CONTENT, receipt.pk, detail)
@@ -90,9 +94,9 @@ class Effects:
         receipt = self._by_record.get(record_id)
         if receipt is None:
             self._explain(
-                tenant, record.lead_hash, f"record {record_id}", Kind.SECOND_RECORD, Kind.ORPHAN_RECORD
+                tenant, record.body_hash, f"record {record_id}", Kind.SECOND_RECORD, Kind.ORPHAN_RECORD
             )
-            self._note_id(tenant, record.lead_hash, record_id)
+            self._note_id(tenant, record.body_hash, record_id)
         elif receipt.pk.partition("#")[0] != tenant:
             detail = f"its record {record_id} stands under tenant {tenant}"
             self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
@@ -107,6 +111,12 @@ class Effects:
             self._broken(
                 Kind.WRONG_CONTENT, receipt.pk, f"record {record_id} is not the document of the receipt"
             )
+        elif record.operation != receipt.operation:
+            detail = f"record {record_id} is of {record.operation or 'no operation'}, not {receipt.operation}"
+            self._broken(Kind.WRONG_CONTENT, receipt.pk, detail)
+        elif record.status != (done := operation_of(receipt).done):
+            detail = f"record {record_id} is {record.status or 'without a status'}, not {done}"
+            self._broken(Kind.UNFINISHED_WORK, receipt.pk, detail)
         return record_id
 
     def _check_event(self, event: AuditEvent) -> str:
@@ -115,7 +125,7 @@ class Effects:
         tenant = event.queue_tenant
         if receipt is None:
             self._explain(
-                tenant, event.lead_hash, f"event {event.event_id}", Kind.SECOND_EVENT, Kind.ORPHAN_EVENT
+                tenant, event.body_hash, f"event {event.event_id}", Kind.SECOND_EVENT, Kind.ORPHAN_EVENT
             )
             return event.event_id
         owner = receipt.pk.partition("#")[0]
@@ -142,9 +152,10 @@ class Effects:
         self, event: AuditEvent, receipt: StoredReceipt, owner: str
     ) -> Iterator[tuple[str, str | None, str | None]]:
         """What of an event must fit its receipt: name, what it is, what it should be."""
+        event_type = operation_of(receipt).event_type
         yield "specversion", event.specversion, _SPEC_VERSION
-        yield "type", event.event_type, _EVENT_TYPE
-        yield "type in its receipt", receipt.event_type, _EVENT_TYPE
+        yield "type", event.event_type, event_type
+        yield "type in its receipt", receipt.event_type, event_type
         # A source with another tenant is a matter of its own, and said already.
         stage = event.source.removesuffix(f"/{event.source.rpartition('/')[2]}")
         yield "source", f"{stage}/{owner}", f"/onceward/{self._stage}/{owner}"
@@ -152,10 +163,10 @@ class Effects:
         yield "time", event.time, receipt.created_at
         yield "correlationid", event.correlation_id, receipt.correlation_id
         yield "attribute eventId", event.event_attribute, event.event_id
-        yield "attribute type", event.type_attribute, _EVENT_TYPE
+        yield "attribute type", event.type_attribute, event_type
 
     def _check_reads(self, recorded: set[str]) -> None:
-        """Every read came to an answer, and every tenant read of its own leads and of another's."""
+        """Every read came to an answer, and every tenant read of its own records and of another's."""
         unanswered: dict[tuple[str, str], Attempt] = {}
         answered: set[tuple[str, str]] = set()
         for attempt in self._answers.reads:
@@ -167,7 +178,7 @@ class Effects:
                 self._check_read(attempt, recorded)
         for (tenant, record_id), attempt in unanswered.items():
             if (tenant, record_id) not in answered:
-                detail = f"lead {record_id}: its last attempt ended with {attempt.status or 'no answer'}"
+                detail = f"record {record_id}: its last attempt ended with {attempt.status or 'no answer'}"
                 self._found.add(Kind.READS_INCOMPLETE, tenant, "", detail)
         self._check_who_read(answered | set(unanswered))
 
@@ -177,48 +188,63 @@ class Effects:
         known = [(tenant, owners[record_id]) for tenant, record_id in asked if record_id in owners]
         for tenant in sorted(accepted & set(owners.values())):
             if (tenant, tenant) not in known:
-                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it read none of its own leads")
+                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it read none of its own records")
             others = set(owners.values()) - {tenant}
             if others and not any(reader == tenant != owner for reader, owner in known):
-                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it asked for no lead of another tenant")
+                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it asked for no record of another tenant")
 
     def _check_read(self, attempt: Attempt, recorded: set[str]) -> None:
-        """A tenant reads its own lead, byte for byte, and nobody else's."""
+        """A tenant reads its own record, byte for byte, and nobody else's."""
         receipt = self._by_record.get(attempt.body_hash)
         if receipt is None:
             return
         if receipt.pk.partition("#")[0] != attempt.tenant:
             if attempt.status != HTTPStatus.NOT_FOUND:
                 detail = (
-                    f"{attempt.tenant} asked for lead {attempt.body_hash} and was answered {attempt.status}"
+                    f"{attempt.tenant} asked for record {attempt.body_hash} and was answered {attempt.status}"
                 )
                 self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
         elif attempt.body_hash not in recorded:
             return  # said once already: there is no such record
         elif attempt.status != HTTPStatus.OK:
-            detail = f"its tenant reads lead {attempt.body_hash} and is answered {attempt.status}"
+            detail = f"its tenant reads record {attempt.body_hash} and is answered {attempt.status}"
             self._broken(Kind.LOST_RECORD, receipt.pk, detail)
-        elif attempt.response_body != receipt.document:
-            self._broken(Kind.WRONG_CONTENT, receipt.pk, f"lead {attempt.body_hash} is read with other bytes")
+        elif attempt.response_body != _as_read(receipt):
+            self._broken(
+                Kind.WRONG_CONTENT, receipt.pk, f"record {attempt.body_hash} is read with other bytes"
+            )
 
-    def _explain(self, tenant: str, lead_hash: str | None, what: str, second: Kind, orphan: Kind) -> None:
-        """Name the key of a record or event that no receipt names, by the lead that is in it."""
-        pk = self._senders.get((tenant, lead_hash or ""))
+    def _explain(self, tenant: str, body_hash: str | None, what: str, second: Kind, orphan: Kind) -> None:
+        """Name the key of a record or event that no receipt names, by the body that is in it."""
+        pk = self._senders.get((tenant, body_hash or ""))
         if pk is None:
-            foreign = lead_hash in self._sent_by_anyone
+            foreign = body_hash in self._sent_by_anyone
             kind = Kind.CROSS_TENANT if foreign else orphan
-            why = "holds a lead that only another tenant sent" if foreign else "holds a lead that nobody sent"
+            why = "holds a body that only another tenant sent" if foreign else "holds a body that nobody sent"
             self._found.add(kind, tenant, "", f"{what} {why}")
         elif pk in self._receipts:
             self._broken(second, pk, f"{what} besides that of the receipt")
         else:
             self._broken(orphan, pk, f"{what}, but there is no receipt")
 
-    def _note_id(self, tenant: str, lead_hash: str | None, record_id: str) -> None:
-        pk = self._senders.get((tenant, lead_hash or ""))
+    def _note_id(self, tenant: str, body_hash: str | None, record_id: str) -> None:
+        pk = self._senders.get((tenant, body_hash or ""))
         if pk is not None:
             self._ids.setdefault(pk, set()).add(record_id)
 
     def _broken(self, kind: Kind, pk: str, detail: str) -> None:
         tenant, _, key = pk.partition("#")
         self._found.add(kind, tenant, key, detail)
+
+
+def operation_of(receipt: StoredReceipt) -> Operation:
+    """The operation that a receipt says it is of; a lead's rules where it says none that there is."""
+    return BY_NAME.get(receipt.operation, LEADS)
+
+
+def _as_read(receipt: StoredReceipt) -> str | None:
+    """What a GET of the record answers: the document, and as its last member the status of its work."""
+    done = operation_of(receipt).done
+    if done is None or receipt.document is None:
+        return receipt.document
+    return f'{receipt.document[:-1]},"status":"{done}"}}'

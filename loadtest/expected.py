@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from loadtest.answers import derived_key
-from loadtest.leads import lead_hash
+from loadtest import bodies
 from loadtest.plan import plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from loadtest.run import RunSettings
@@ -27,19 +27,30 @@ class Expected:
         stage: where; it is in the source of every event.
         requests: how often each (tenant, key, body hash) is sent. A request without a key stands under the
             key that is derived from its body.
+        declined: body hashes of payments that the provider must decline.
+        slots: which slot each appointment asks for, by body hash.
     """
 
     stage: str
     requests: Counter[tuple[str, str, str]]
+    declined: frozenset[str] = frozenset()
+    slots: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, settings: RunSettings) -> Self:
         """From the settings of a run. Raises ValueError when they make no plan."""
         requests: Counter[tuple[str, str, str]] = Counter()
+        declined: set[str] = set()
+        slots: dict[str, str] = {}
+        mark = settings.key_prefix
         for one in plan(settings).requests():
-            body = lead_hash(settings, one.subject, one.variant)
-            requests[one.tenant, one.key or derived_key(body), body] += 1
-        return cls(settings.stage, requests)
+            body = bodies.body_hash(mark, one)
+            requests[one.tenant, bodies.stored_key(mark, one), body] += 1
+            if bodies.is_declined(mark, one):
+                declined.add(body)
+            if (slot := bodies.slot(mark, one)) is not None:
+                slots[body] = slot
+        return cls(settings.stage, requests, frozenset(declined), slots)
 
     @property
     def strict(self) -> bool:

@@ -26,9 +26,6 @@ REPLAYED_HEADERS = ("content-type", "etag", "location")
 # The header that marks an answer as a replay (DESIGN section 2).
 REPLAY_MARK = "idempotent-replayed"
 
-LEADS = "leads"
-LEADS_READ = "leads:read"
-
 # A storm's own answers are some 250 bytes. A longer body is kept as its hash alone, so that an answer gone
 # wrong cannot fill the disk.
 _KEPT_BODY_BYTES = 4096
@@ -50,7 +47,7 @@ class Attempt:
         attempt_id: unique in the run.
         tenant: whose API key was used.
         key: the `Idempotency-Key` sent, or None when the request carried none.
-        operation: ``leads`` (a POST) or ``leads:read`` (a GET of one lead).
+        operation: such as ``leads`` (a POST) or ``leads:read`` (a GET of one lead).
         scenario: of the plan, such as ``duplicate``.
         body_hash: SHA-256 (hex) of the canonical JSON that was sent; for a read, the id asked for.
         intended_start_ms: when the plan wanted it sent; latency is measured from here. ms since the epoch.
@@ -58,11 +55,13 @@ class Attempt:
         status: the HTTP status; None without an answer.
         response_hash: SHA-256 (hex) of the answer's bytes; None without an answer.
         response_body: the answer's text, None when it is too long to keep. A refusal's is kept, too: it must
-            not tell of another tenant's leads.
+            not tell of another tenant's records.
         headers: those of `REPLAYED_HEADERS` that the answer has, names in lower case.
         replayed: the answer carries `Idempotent-Replayed: true`.
         dropped: the client hung up as planned, and waited for no answer.
         correlation_id: the `X-Correlation-Id` answered; None when there was none.
+        derived_key: where the receipt of a request without a key lives; None when it sent one, for a read,
+            and for a lead, whose `body_hash` tells.
     """
 
     attempt_id: str
@@ -82,6 +81,17 @@ class Attempt:
     replayed: bool = False
     correlation_id: str | None = None
     dropped: bool = False
+    derived_key: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """The `type` of the problem that was answered; None when it was none."""
+        try:
+            body = json.loads(self.response_body or "")
+        except ValueError:
+            return None
+        kind = body.get("type") if isinstance(body, dict) else None
+        return kind if isinstance(kind, str) else None
 
     @property
     def latency_ms(self) -> float:
@@ -195,6 +205,7 @@ def _to_json(attempt: Attempt) -> dict[str, object]:
         "replayed": attempt.replayed,
         "correlationId": attempt.correlation_id,
         "dropped": attempt.dropped,
+        **({"derivedKey": attempt.derived_key} if attempt.derived_key else {}),
     }
 
 
@@ -217,4 +228,5 @@ def _from_json(line: dict[str, Any]) -> Attempt:
         replayed=bool(line["replayed"]),
         correlation_id=line["correlationId"],
         dropped=bool(line["dropped"]),
+        derived_key=line.get("derivedKey"),
     )

@@ -18,7 +18,8 @@ import gevent.socket
 from locust import events
 from locust.runners import LocalRunner, MasterRunner, WorkerRunner
 
-from loadtest import target
+from loadtest import secrets, target
+from loadtest.operations import WEBHOOKS
 from loadtest.run import RunDirectory
 from loadtest.users import StormShape, StormUser
 from loadtest.worker import StormWorker
@@ -62,7 +63,10 @@ def _prepare(environment: Any, runner: Any, **_: object) -> None:  # noqa: ANN40
         runner.register_message(_SHARE_DONE, lambda msg, **_: StormShape.done.add(msg.data["share"]))
         return
     found = target.load(settings.stage, Path(options.home), _ROOT)
-    tenants = {one.tenant_id: one for one in target.choose(found, settings.tenants)}
+    chosen = target.choose(found, settings.tenants)
+    if WEBHOOKS.name in settings.operations:
+        chosen = secrets.with_webhooks(found, chosen)
+    tenants = {one.tenant_id: one for one in chosen}
     StormUser.host = found.api_url
     environment.events.test_start.add_listener(lambda **_: _begin(environment, directory, tenants))
 

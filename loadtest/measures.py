@@ -5,13 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from enum import Enum
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from loadtest.answers import derived_key
-from loadtest.history import LEADS, Outcome
+from loadtest.answers import key_of
+from loadtest.operations import BY_NAME
 from loadtest.schedule import Scenario
+from loadtest.told import Told, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,19 +19,6 @@ if TYPE_CHECKING:
 
 # A chart shows so many points at most; a longer run gets wider ones.
 _MOST_BUCKETS = 60
-
-
-class Seen(Enum):
-    """What a client saw of its attempt, in the words of the report; in the order of its charts."""
-
-    NEW = "new (2xx)"
-    REPLAY = "replay (2xx)"
-    CONFLICT = "conflict (422)"
-    THROTTLED = "throttled (429)"
-    REJECTED = "other 3xx, 4xx"
-    SERVER_ERROR = "server error (5xx)"
-    NONE = "no answer (timed out, no connection)"
-    DROPPED = "hung up on purpose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +42,14 @@ class Bucket:
 
     start_s: float
     latency: Percentiles
-    seen: dict[Seen, int]
+    seen: dict[Told, int]
 
 
 @dataclass(slots=True)
 class Row:
-    """One scenario's figures."""
+    """One scenario's or one operation's figures."""
 
-    seen: Counter[Seen] = field(default_factory=Counter)
+    seen: Counter[Told] = field(default_factory=Counter)
     latencies: array[float] = field(default_factory=lambda: array("d"))
     keys: set[tuple[str, str]] = field(default_factory=set)
 
@@ -77,6 +63,7 @@ class Measures:
         seconds: from then to the last end. width_s: of one bucket.
         requests: POST attempts, warm-up included. latency: over all after it, but for planned drops.
         buckets: over time, from began_ms on. scenarios: by name, in the order of their first attempt.
+        operations: likewise, in the order of `loadtest.operations`; their latencies are without the warm-up.
         requests_per_key: attempts of each pair of tenant and key, most first.
     """
 
@@ -87,6 +74,7 @@ class Measures:
     latency: Percentiles
     buckets: tuple[Bucket, ...]
     scenarios: dict[str, Row]
+    operations: dict[str, Row]
     requests_per_key: dict[tuple[str, str], int]
 
 
@@ -98,19 +86,22 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
     the faster the more requests it loses. The storm's own drops have no latency: they end when it says.
     """
     scenarios: defaultdict[str, Row] = defaultdict(Row)
+    operations: defaultdict[str, Row] = defaultdict(Row)
     per_key: Counter[tuple[str, str]] = Counter()
     points: list[_Point] = []
     last = 0.0
     for attempt in attempts:
-        if attempt.operation != LEADS:
+        if attempt.operation not in BY_NAME:
             continue
-        seen = _seen(attempt)
-        pair = (attempt.tenant, attempt.key or derived_key(attempt.body_hash))
-        row = scenarios[attempt.scenario]
-        row.seen[seen] += 1
-        row.keys.add(pair)
-        if seen is not Seen.DROPPED:
-            row.latencies.append(attempt.latency_ms)
+        seen = told(attempt)
+        pair = (attempt.tenant, key_of(attempt))
+        for row in (scenarios[attempt.scenario], operations[attempt.operation]):
+            row.seen[seen] += 1
+            row.keys.add(pair)
+        if seen is not Told.DROPPED:
+            scenarios[attempt.scenario].latencies.append(attempt.latency_ms)
+            if attempt.scenario != Scenario.WARM_UP.value:
+                operations[attempt.operation].latencies.append(attempt.latency_ms)
         per_key[pair] += 1
         if attempt.scenario != Scenario.WARM_UP.value:
             points.append(_Point(attempt.intended_start_ms, attempt.end_ms, seen))
@@ -126,6 +117,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         latency=_latency(points),
         buckets=tuple(_buckets(points, first, width)),
         scenarios=dict(scenarios),
+        operations={name: operations[name] for name in BY_NAME if name in operations},
         requests_per_key=dict(per_key.most_common()),
     )
 
@@ -146,33 +138,18 @@ def percentiles(latencies: Sequence[float]) -> Percentiles:
 class _Point:
     intended_ms: float
     end_ms: float
-    seen: Seen
+    seen: Told
 
 
 def _latency(points: Iterable[_Point]) -> Percentiles:
-    return percentiles([one.end_ms - one.intended_ms for one in points if one.seen is not Seen.DROPPED])
+    return percentiles([one.end_ms - one.intended_ms for one in points if one.seen is not Told.DROPPED])
 
 
 def _buckets(points: list[_Point], first: float, width_s: float) -> Iterable[Bucket]:
     meant: defaultdict[int, list[_Point]] = defaultdict(list)
-    seen: defaultdict[int, Counter[Seen]] = defaultdict(Counter)
+    seen: defaultdict[int, Counter[Told]] = defaultdict(Counter)
     for point in points:
         meant[int((point.intended_ms - first) / 1000 / width_s)].append(point)
         seen[int((point.end_ms - first) / 1000 / width_s)][point.seen] += 1
     for number in range(max((*meant, *seen), default=-1) + 1):
         yield Bucket(number * width_s, _latency(meant.get(number, [])), dict(seen.get(number, {})))
-
-
-def _seen(attempt: Attempt) -> Seen:
-    status = attempt.status
-    if attempt.dropped:
-        return Seen.DROPPED
-    if attempt.outcome is not Outcome.OK or status is None:
-        return Seen.NONE
-    if HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
-        return Seen.REPLAY if attempt.replayed else Seen.NEW
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return Seen.SERVER_ERROR
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return Seen.THROTTLED
-    return Seen.CONFLICT if status == HTTPStatus.UNPROCESSABLE_ENTITY else Seen.REJECTED

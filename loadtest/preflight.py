@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from loadtest import secrets, stand_in
 from loadtest.collect import AuditQueues, Tables
 from loadtest.history import conclusive
+from loadtest.operations import WEBHOOKS
 from loadtest.reads import ask, client_for
 from loadtest.target import LOCAL_STAGE, TargetError
 
@@ -21,17 +23,23 @@ if TYPE_CHECKING:
     from loadtest.history import Attempt
     from loadtest.target import Target, TargetTenant
 
-# A lead that nobody has: the least ULID.
-_NO_LEAD = "0" * 26
+# A record that nobody has: the least ULID.
+_NO_RECORD = "0" * 26
 # A stage that was just brought up may answer its first requests with a 5xx.
 _MOST_TRIES, _PAUSE_SECONDS = 3, 1.0
 
 
-def check(target: Target, tenants: tuple[TargetTenant, ...], mark: str, events_file: Path) -> None:
+def check(
+    target: Target,
+    tenants: tuple[TargetTenant, ...],
+    mark: str,
+    events_file: Path,
+    operations: tuple[str, ...] = (),
+) -> None:
     """Make one of each call that sending and judging need.
 
     Args:
-        target, tenants: what is to be stormed.
+        target, tenants, operations: what is to be stormed.
         mark, events_file: of the run, as for `AuditQueues`; there is nothing of it in the queues yet.
 
     Raises:
@@ -42,6 +50,9 @@ def check(target: Target, tenants: tuple[TargetTenant, ...], mark: str, events_f
             _check_api(target, client, tenant)
     try:
         Tables(target).touch()
+        if WEBHOOKS.name in operations:
+            secrets.with_webhooks(target, tenants)
+        stand_in.read(target, [tenant.tenant_id for tenant in tenants], mark)
         queues = AuditQueues(target, tenants, mark, events_file)
         queues.drain(0)
         queues.in_flight()
@@ -63,7 +74,7 @@ def _check_api(target: Target, client: httpx.Client, tenant: TargetTenant) -> No
 
 def _ask(client: httpx.Client, tenant: TargetTenant) -> Attempt:
     for number in range(_MOST_TRIES):
-        attempt = ask(client, tenant, _NO_LEAD, f"preflight-{tenant.tenant_id}-{number}")
+        attempt = ask(client, tenant, _NO_RECORD, f"preflight-{tenant.tenant_id}-{number}")
         if conclusive(attempt.status) or number == _MOST_TRIES - 1:
             return attempt
         time.sleep(_PAUSE_SECONDS)

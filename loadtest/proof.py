@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from loadtest.verdict import Kind
 
 if TYPE_CHECKING:
-    from loadtest.answers import Answers, KeyAnswers
+    from loadtest.answers import Answers
     from loadtest.expected import Expected
+    from loadtest.heard import KeyAnswers
     from loadtest.verdict import Violations
 
 # On a deployed stage a throttle or a 5xx may meet the only attempt of a key. When more than this part of the
@@ -20,15 +21,15 @@ def check(answers: Answers, expected: Expected, found: Violations) -> None:
     """The history is the plan's, and its keys were accepted and its duplicates replayed."""
     _check_history(answers, expected, found)
     counts = answers.counts
-    if not counts.created + counts.replays:
-        detail = f"of {counts.requests} requests not one was answered 2xx"
+    if not counts.created + counts.declined + counts.replays:
+        detail = f"of {counts.requests} requests not one was accepted"
         found.add(Kind.NOTHING_ACCEPTED, "", "", detail)
         return
     silent = [one for one in answers.by_pk.values() if not one.answered]
     unreplayed = [one for one in answers.by_pk.values() if one.unreplayed]
     if expected.strict:
         _name_each(silent, unreplayed, found)
-        silent, unreplayed = [one for one in silent if not one.heard.total()], []
+        silent, unreplayed = [one for one in silent if not one.heard.total() + one.in_progress], []
     if len(silent) + len(unreplayed) > max(1, _MOST_UNPROVEN * len(answers.by_pk)):
         detail = (
             f"of {len(answers.by_pk)} pairs of tenant and key, {len(silent)} had no 2xx and "
@@ -39,8 +40,10 @@ def check(answers: Answers, expected: Expected, found: Violations) -> None:
 
 def _name_each(silent: list[KeyAnswers], unreplayed: list[KeyAnswers], found: Violations) -> None:
     for one in silent:
-        if times := one.heard.total():
-            found.add(Kind.NEVER_ACCEPTED, one.tenant, one.key, f"{times} answers, none of them a 2xx")
+        if times := one.heard.total() + one.in_progress:
+            found.add(
+                Kind.NEVER_ACCEPTED, one.tenant, one.key, f"{times} answers, none of them one that stands"
+            )
     for one in unreplayed:
         detail = f"{one.heard.total()} answers, none of them a replay"
         found.add(Kind.NO_REPLAY, one.tenant, one.key, detail)

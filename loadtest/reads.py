@@ -1,4 +1,4 @@
-"""Each tenant of a run asks for leads of all of them: it must get its own, and a 404 for the others'."""
+"""Each tenant of a run asks for records of all of them: it must get its own, and a 404 for the others'."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from loadtest.history import LEADS_READ, Attempt, HistoryWriter, Outcome, answer, conclusive
+from loadtest.history import Attempt, HistoryWriter, Outcome, answer, conclusive
+from loadtest.operations import BY_NAME, LEADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from loadtest.operations import Operation
     from loadtest.target import Target, TargetTenant
 
 # API Gateway's own limit is 29 s.
@@ -32,36 +34,47 @@ def client_for(target: Target) -> httpx.Client:
     )
 
 
-def read_leads(target: Target, tenants: Iterable[TargetTenant], ids: Iterable[str], file: Path) -> None:
-    """GET every one of `ids` as every one of `tenants`, and write the attempts to `file` (anew).
+def read_records(
+    target: Target, tenants: Iterable[TargetTenant], ids: Iterable[tuple[str, str]], file: Path
+) -> None:
+    """GET each of `ids` (operation and record id) as each of `tenants`; the attempts go to `file`, anew.
 
     Those for which the time does not suffice are not made; the checker says what is missing.
     """
     writer = HistoryWriter(file, "w")
     deadline = time.monotonic() + _ALL_SECONDS
-    pairs = [(tenant, record_id) for record_id in ids for tenant in tenants]
+    pairs = [(tenant, one) for one in ids for tenant in tenants]
     with client_for(target) as client:
-        for tenant, record_id in pairs:
+        for tenant, (operation, record_id) in pairs:
             if time.monotonic() < deadline:
-                _read(client, tenant, record_id, writer)
+                _read(client, tenant, BY_NAME[operation], record_id, writer)
     writer.close()
 
 
-def _read(client: httpx.Client, tenant: TargetTenant, record_id: str, writer: HistoryWriter) -> None:
+def _read(
+    client: httpx.Client, tenant: TargetTenant, operation: Operation, record_id: str, writer: HistoryWriter
+) -> None:
     for number in range(_MOST_TRIES):
-        attempt = ask(client, tenant, record_id, f"read-{tenant.tenant_id}-{record_id}-{number}")
+        attempt_id = f"read-{tenant.tenant_id}-{record_id}-{number}"
+        attempt = ask(client, tenant, record_id, attempt_id, operation)
         writer.append(attempt)
         if conclusive(attempt.status):
             return
         time.sleep(_FIRST_PAUSE_SECONDS * 2**number)
 
 
-def ask(client: httpx.Client, tenant: TargetTenant, record_id: str, attempt_id: str) -> Attempt:
-    """GET one lead as one tenant."""
+def ask(
+    client: httpx.Client,
+    tenant: TargetTenant,
+    record_id: str,
+    attempt_id: str,
+    operation: Operation = LEADS,
+) -> Attempt:
+    """GET one record as one tenant."""
     headers = {"x-api-key": tenant.api_key, "X-Correlation-Id": attempt_id}
     start = time.time() * 1000
     try:
-        response = client.get(f"/v1/leads/{record_id}", headers=headers)
+        response = client.get(f"{operation.read_path}/{record_id}", headers=headers)
         got, outcome = answer(response.status_code, dict(response.headers), response.content), Outcome.OK
     except httpx.ConnectError:
         got, outcome = None, Outcome.FAIL
@@ -71,7 +84,7 @@ def ask(client: httpx.Client, tenant: TargetTenant, record_id: str, attempt_id: 
         attempt_id=attempt_id,
         tenant=tenant.tenant_id,
         key=None,
-        operation=LEADS_READ,
+        operation=operation.read_name,
         scenario=SCENARIO,
         body_hash=record_id,
         intended_start_ms=start,

@@ -11,7 +11,8 @@ from jinja2 import Environment, StrictUndefined
 
 from loadtest import charts
 from loadtest.charts import Series
-from loadtest.measures import Seen, percentiles
+from loadtest.measures import percentiles
+from loadtest.told import Told
 
 if TYPE_CHECKING:
     from loadtest.measures import Measures, Row
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart with every common kind of colour blindness.
 _BLUE, _ORANGE, _GREEN, _VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
 _PURPLE, _SKY, _GREY, _PALE, _INK = "#cc79a7", "#56b4e9", "#8a97a5", "#c3d3e3", "#1c2733"
+_YELLOW = "#f0e442"
 
 # Violations that are seen without a click: the charts must not be pages away.
 _SHOWN_AT_ONCE = 15
@@ -29,15 +31,17 @@ _MOST_PAIRS = 800
 # From here on a latency is given in seconds: it is about waiting, not about speed.
 _SECONDS_FROM_MS = 10_000
 
-_SEEN_COLORS = {
-    Seen.NEW: _GREEN,
-    Seen.REPLAY: _SKY,
-    Seen.CONFLICT: _ORANGE,
-    Seen.THROTTLED: _PURPLE,
-    Seen.REJECTED: _BLUE,
-    Seen.SERVER_ERROR: _VERMILION,
-    Seen.NONE: _INK,
-    Seen.DROPPED: _GREY,
+_TOLD_COLORS = {
+    Told.NEW: _GREEN,
+    Told.REFUSED: _YELLOW,
+    Told.REPLAY: _SKY,
+    Told.IN_PROGRESS: _PALE,
+    Told.CONFLICT: _ORANGE,
+    Told.THROTTLED: _PURPLE,
+    Told.REJECTED: _BLUE,
+    Told.SERVER_ERROR: _VERMILION,
+    Told.NONE: _INK,
+    Told.DROPPED: _GREY,
 }
 
 
@@ -58,8 +62,10 @@ def render(run: RunSettings, verdict: Verdict, measures: Measures) -> str:
         again=again(run),
         tiles=_tiles(run, verdict, measures),
         charts=_charts(verdict, measures),
-        table_head=_TABLE_HEAD,
-        table=[_row(name, row) for name, row in measures.scenarios.items()],
+        tables=[
+            ("Operations", ("operation", *_TABLE_HEAD), _rows(measures.operations)),
+            ("Scenarios", ("scenario", *_TABLE_HEAD), _rows(measures.scenarios)),
+        ],
         shares=_shares(measures),
         shown_at_once=_SHOWN_AT_ONCE,
     )
@@ -72,6 +78,7 @@ def again(run: RunSettings) -> str:
         f"onceward storm --stage {run.stage} --requests {run.requests} --keys {run.keys} --seed {run.seed} "
         f"--rate {run.rate:g} --burst {run.burst} --users {run.users} --workers {run.workers} "
         + " ".join(f"--tenants {tenant}" for tenant in run.tenants)
+        + "".join(f" --operations {operation}" for operation in run.operations)
         + where
     )
 
@@ -85,6 +92,8 @@ def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple
         ("writes", _number(counts.writes), _effects(verdict), False),
         ("replays", _number(counts.replays), "the first answer again", False),
         ("conflicts", _number(counts.conflicts), "another body: 422", False),
+        ("in progress", _number(counts.in_progress), "409: the first still ran", False),
+        ("refused for good", _number(counts.declined), "declined, or slot taken", False),
         ("violations", _number(verdict.total), "must be 0", verdict.total > 0),
         ("hung up", _number(counts.dropped), "on purpose: may have been written", False),
         ("no answer", _number(counts.unknown), "timed out: may have been written", counts.unknown > 0),
@@ -99,7 +108,10 @@ def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple
 def _effects(verdict: Verdict) -> str:
     counts = verdict.counts
     events = f"{_number(counts.events)} events" if verdict.events_checked else "events not checked"
-    return f"{_number(counts.records)} records, {events}"
+    outside = f"{_number(counts.charges)} charges, {_number(counts.entities)} at the CRM"
+    if not verdict.downstream_checked:
+        outside = "charges and CRM not checked"
+    return f"{_number(counts.records)} records, {events}, {outside}"
 
 
 def _charts(verdict: Verdict, measures: Measures) -> list[dict[str, Any]]:
@@ -128,7 +140,7 @@ def _answers_chart(measures: Measures) -> dict[str, Any]:
     buckets, width = measures.buckets, measures.width_s
     series = [
         Series(seen.value, color, [float(one.seen.get(seen, 0)) for one in buckets])
-        for seen, color in _SEEN_COLORS.items()
+        for seen, color in _TOLD_COLORS.items()
         if any(one.seen.get(seen) for one in buckets)
     ]
     xs = [one.start_s for one in buckets]
@@ -160,11 +172,12 @@ def _writes_chart(verdict: Verdict, measures: Measures) -> dict[str, Any]:
 
 
 _TABLE_HEAD = (
-    "scenario",
     "requests",
     "keys",
     "new",
+    "refused",
     "replays",
+    "in progress",
     "conflicts",
     "no answer",
     "hung up",
@@ -175,16 +188,31 @@ _TABLE_HEAD = (
 )
 
 
+_COLUMNS = (
+    Told.NEW,
+    Told.REFUSED,
+    Told.REPLAY,
+    Told.IN_PROGRESS,
+    Told.CONFLICT,
+    Told.NONE,
+    Told.DROPPED,
+    Told.SERVER_ERROR,
+)
+
+
+def _rows(rows: dict[str, Row]) -> list[tuple[str, ...]]:
+    return [_row(name, row) for name, row in rows.items()]
+
+
 def _row(name: str, row: Row) -> tuple[str, ...]:
     latency = percentiles(row.latencies)
-    counted = (row.seen.total(), len(row.keys), row.seen[Seen.NEW], row.seen[Seen.REPLAY])
-    refused = tuple(row.seen[seen] for seen in (Seen.CONFLICT, Seen.NONE, Seen.DROPPED, Seen.SERVER_ERROR))
+    counted = (row.seen.total(), len(row.keys), *(row.seen[told] for told in _COLUMNS))
     times = (latency.p50, latency.p95, latency.p99)
-    return (name, *map(_number, counted), *map(_number, refused), *map(_ms, times))
+    return (name, *map(_number, counted), *map(_ms, times))
 
 
 def _shares(measures: Measures) -> list[tuple[str, int, str]]:
-    counted = {seen: sum(row.seen[seen] for row in measures.scenarios.values()) for seen in Seen}
+    counted = {seen: sum(row.seen[seen] for row in measures.scenarios.values()) for seen in Told}
     total = max(1, measures.requests)
     return [(seen.value, times, f"{times / total:.1%}") for seen, times in counted.items() if times]
 

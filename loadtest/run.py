@@ -44,6 +44,7 @@ class RunSettings:
         api_url: of the platform that it is sent to, which alone can tell what came of it; None until that is
             known, and in runs older than this field.
         home: the local platform's directory, absolute; None on a deployed stage.
+        operations: names, in the order of `loadtest.operations`; runs older than this field sent leads.
     """
 
     run_id: str
@@ -58,6 +59,7 @@ class RunSettings:
     workers: int = 0
     api_url: str | None = None
     home: str | None = None
+    operations: tuple[str, ...] = ("leads",)
 
     @property
     def key_prefix(self) -> str:
@@ -72,7 +74,10 @@ class RunSettings:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
         """Parse the content of `run.json`. Raises TypeError or KeyError on a missing or unknown name."""
-        return cls(**{**values, "tenants": tuple(values["tenants"])})
+        lists: dict[str, Any] = {
+            name: tuple(values[name]) for name in ("tenants", "operations") if name in values
+        }
+        return cls(**{**values, **lists})
 
 
 @dataclass(frozen=True, slots=True)

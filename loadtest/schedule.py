@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from loadtest.operations import LEADS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,7 +21,9 @@ class Scenario(Enum):
     DUPLICATE = "duplicate"  # many clients, one key, at the same moment; and late single duplicates
     RETRY = "retry"  # the client drops the connection after sending, then retries with the same key
     CROSS_TENANT = "cross-tenant"  # the same key, and the same body, under every tenant at once
-    REUSE = "reuse"  # the key again with another body: a 422 for whoever comes second
+    REUSE = "reuse"  # the key again with another body: a 422 for whoever comes second (webhooks: a duplicate)
+    CROSS_SOURCE = "cross-source"  # webhooks: one event id from two sources, which is two events
+    SLOT = "slot"  # appointments: two patients for one slot, of whom one is told that it is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,10 @@ class PlannedRequest:
 
     Attributes:
         tenant: whose API key it uses.
-        key: its `Idempotency-Key`; None for a request whose body is its key.
-        subject, variant: which lead it sends (`loadtest.leads.lead`).
+        key: its `Idempotency-Key`; None for a request whose key is in its body.
+        subject, variant: which body it sends (`loadtest.bodies.body`).
+        operation: by name. source: of a webhook; None for all else.
+        slot: the subject whose slot an appointment asks for; None: its own.
         drop_after_ms: None to wait for the answer; else the client closes the connection so many
             milliseconds after it sent the request, and never sees the answer.
     """
@@ -39,6 +45,9 @@ class PlannedRequest:
     subject: int
     variant: int = 0
     drop_after_ms: float | None = None
+    operation: str = LEADS.name
+    source: str | None = None
+    slot: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadtest.collect import read_events
+from loadtest.effects import operation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +30,7 @@ class Settled:
     """How the waiting ended.
 
     Attributes:
-        expected: receipts that must have a record and an event. done: those that have both.
+        expected: receipts. done: those of which all has followed: record, event, and the end of queued work.
         seconds: how long it took, the quiet time at the end included.
     """
 
@@ -46,7 +47,7 @@ def wait(
     patience_seconds: float,
     progress: Callable[[int, int], None],
 ) -> Settled:
-    """Poll until every receipt has its record and its event, and the queues are quiet.
+    """Poll until every receipt has its record and its event, its work is done, and the queues are quiet.
 
     Messages that somebody took off a queue and did not delete (an earlier look that was broken off) are
     waited for, too: they come back when their visibility timeout is over.
@@ -83,7 +84,7 @@ class _Seen:
         self._events_file = events_file
         self._without_receipt = set(pks)
         self._receipts: dict[str, StoredReceipt] = {}
-        self._records: set[str] = set()
+        self._finished: set[str] = set()  # records whose queued work, if they have any, is done
         self._events = self._read_events()
 
     @property
@@ -99,12 +100,15 @@ class _Seen:
         return all(map(self._is_done, self._receipts.values()))
 
     def look(self, *, new_events: bool) -> None:
-        """Ask for the receipts that are not there or not completed, and for the records that are missing."""
+        """Ask for the receipts that are not there or not completed, and for the records not finished."""
         unfinished = {pk for pk, one in self._receipts.items() if not one.completed}
         self._receipts |= self._tables.receipts(self._without_receipt | unfinished)
         self._without_receipt -= set(self._receipts)
-        wanted = (_record_pk(one) for one in self._receipts.values())
-        self._records |= set(self._tables.records(pk for pk in wanted if pk and pk not in self._records))
+        wanted = {pk: one for one in self._receipts.values() if (pk := _record_pk(one))}
+        missing = wanted.keys() - self._finished
+        for pk, record in self._tables.records(missing).items():
+            if record.status == operation_of(wanted[pk]).done:
+                self._finished.add(pk)
         if new_events:
             self._events = self._read_events()
 
@@ -112,8 +116,10 @@ class _Seen:
         return {event.event_id for event in read_events(self._events_file)}
 
     def _is_done(self, receipt: StoredReceipt) -> bool:
+        if receipt.completed and receipt.refuses:
+            return True  # nothing follows from a refusal
         published = receipt.event_id in self._events or not self._complete
-        return _record_pk(receipt) in self._records and published
+        return _record_pk(receipt) in self._finished and published
 
 
 def _record_pk(receipt: StoredReceipt) -> str | None:

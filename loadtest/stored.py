@@ -8,9 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from loadtest.history import REPLAYED_HEADERS, hash_of
+from loadtest.operations import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from loadtest.operations import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +21,18 @@ class StoredReceipt:
     """One item of the receipts table.
 
     Attributes:
-        pk: `tenantId#key`. tenant_id: its attribute. key: the part after the first `#`.
+        pk: `tenantId#key`. tenant_id, operation: its attributes. key: the part after the first `#`.
         completed: the request behind it is answered.
         record_id, event_id, event_type: of its outbox; None while there is none.
         correlation_id: of the attempt that wrote it.
         status, headers, body: the stored answer; headers are the allow-listed ones, names in lower case.
-        document: the record as JSON text. document_id, created_at, lead_hash: of what is in it (`id`,
-            `createdAt`, hash of `lead`); None when there is no such thing.
+        document: the record as JSON text. document_id, created_at, body_hash: of what is in it (`id`,
+            `createdAt`, hash of the body that was sent); None when there is no such thing.
     """
 
     pk: str
     tenant_id: str
+    operation: str
     completed: bool
     record_id: str | None
     event_id: str | None
@@ -40,24 +44,38 @@ class StoredReceipt:
     document: str | None
     document_id: str | None
     created_at: str | None
-    lead_hash: str | None
+    body_hash: str | None
 
     @property
     def key(self) -> str:
         """The part of the partition key after the tenant."""
         return self.pk.partition("#")[2]
 
+    @property
+    def tenant(self) -> str:
+        """The part of the partition key before the key."""
+        return self.pk.partition("#")[0]
+
+    @property
+    def refuses(self) -> bool:
+        """The stored answer is a refusal that stands: nothing follows from it."""
+        known = BY_NAME.get(self.operation)
+        problem = _text(_object(self.body or "").get("type"))
+        return known is not None and self.status is not None and known.is_final(self.status, problem)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """One item of the records table; `pk` is `tenantId#recordId`."""
+    """One item of the records table; `pk` is `tenantId#recordId`. `status`: of its queued work, if any."""
 
     pk: str
     tenant_id: str
     record_id: str
     event_id: str
     document: str
-    lead_hash: str | None
+    body_hash: str | None
+    operation: str = ""
+    status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,7 @@ class AuditEvent:
             the record's id); '' when missing.
         tenant_attribute, event_attribute, type_attribute: the SNS attributes `tenantId`, `eventId` and
             `type`; None when missing.
-        data_hash: the event's data as canonical hash. lead_hash: hash of the lead in it.
+        data_hash: the event's data as canonical hash. body_hash: hash of the sent body in it.
     """
 
     queue_tenant: str
@@ -85,7 +103,7 @@ class AuditEvent:
     event_attribute: str | None
     type_attribute: str | None
     data_hash: str | None
-    lead_hash: str | None
+    body_hash: str | None
 
 
 def receipt(item: Mapping[str, Any]) -> StoredReceipt:
@@ -97,6 +115,7 @@ def receipt(item: Mapping[str, Any]) -> StoredReceipt:
     return StoredReceipt(
         pk=item["pk"],
         tenant_id=_text(item.get("tenantId")) or "",
+        operation=_text(item.get("operation")) or "",
         completed=item.get("status") == "COMPLETED",
         record_id=_text(outbox.get("recordId")),
         event_id=_text(item.get("outboxId")),
@@ -108,7 +127,7 @@ def receipt(item: Mapping[str, Any]) -> StoredReceipt:
         document=document,
         document_id=_text(content.get("id")),
         created_at=_text(content.get("createdAt")),
-        lead_hash=_lead_hash(content),
+        body_hash=_sent_hash(content),
     )
 
 
@@ -121,7 +140,9 @@ def record(item: Mapping[str, Any]) -> StoredRecord:
         record_id=_text(item.get("recordId")) or "",
         event_id=_text(item.get("eventId")) or "",
         document=document,
-        lead_hash=_lead_hash(_object(document)),
+        body_hash=_sent_hash(_object(document)),
+        operation=_text(item.get("operation")) or "",
+        status=_text(item.get("status")),
     )
 
 
@@ -150,7 +171,7 @@ def event(queue_tenant: str, body: str, attributes: Mapping[str, str]) -> AuditE
         event_attribute=attributes.get("eventId"),
         type_attribute=attributes.get("type"),
         data_hash=hash_of(data),
-        lead_hash=_lead_hash(_mapping(data)),
+        body_hash=_sent_hash(_mapping(data)),
     )
 
 
@@ -164,9 +185,22 @@ def document_hash(document: str | None) -> str | None:
     return hash_of(parsed) if parsed else None
 
 
-def _lead_hash(content: Mapping[str, Any]) -> str | None:
-    lead = content.get("lead")
-    return None if lead is None else hash_of(lead)
+def _sent_hash(content: Mapping[str, Any]) -> str | None:
+    """Hash of what was sent: the one member of a document that is named as an operation's record."""
+    for operation in BY_NAME.values():
+        if content.get(operation.record_name) is not None:
+            return hash_of(content[operation.record_name])
+    return None
+
+
+def sent_in(document: str | None, operation: Operation) -> dict[str, Any]:
+    """What was sent, as it stands in a document; empty when there is no such thing."""
+    return _mapping(_object(document or "").get(operation.record_name))
+
+
+def member(text: str | None, name: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """A member of a JSON object in a text; None when there is no such thing."""
+    return _object(text or "").get(name)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -40,12 +40,15 @@ class TargetTenant:
             (outputs come in no order, and a publishable key may not read). Never shown, not even in a repr.
         audit_queue_url: the queue that hears everything on the topic; None where the stage has no audit.
         synthetic: made for storms.
+        webhook_secrets: what the senders of its webhooks sign with, by source; empty where the storm sends
+            none. Never shown either.
     """
 
     tenant_id: str
     api_key: str = field(repr=False)
     audit_queue_url: str | None
     synthetic: bool
+    webhook_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,13 @@ class Target:
     Attributes:
         api_url: the REST stage's URL, without `/v1` and without a slash at the end.
         region, stage: of the deployment.
-        receipts_table, records_table: names.
+        receipts_table, records_table, tenants_table: names.
         tenants: by id; suspended ones are not in it.
         audit_queues: URLs of the audit queues of all tenants that have one, suspended or not, by tenant.
         tenant_ids: of all tenants, suspended or not.
         endpoint_url: of the local AWS; None on AWS itself, where boto3 finds everything by itself.
         credentials: (access key id, secret access key) of the local AWS; None for the default chain.
+        stand_in_url: of what stands in for everything outside AWS; None on a deployed stage.
     """
 
     api_url: str
@@ -68,11 +72,13 @@ class Target:
     stage: str
     receipts_table: str
     records_table: str
+    tenants_table: str
     tenants: Mapping[str, TargetTenant]
     audit_queues: Mapping[str, str]
     tenant_ids: frozenset[str]
     endpoint_url: str | None = None
     credentials: tuple[str, str] | None = field(default=None, repr=False)
+    stand_in_url: str | None = None
 
     def client_options(self) -> dict[str, Any]:
         """Keyword arguments for `boto3.client` that reach this stage."""
@@ -152,6 +158,7 @@ def parse(outputs: Mapping[str, Any]) -> Target:
         stage=outputs["stage"],
         receipts_table=outputs["tables"]["receipts"],
         records_table=outputs["tables"]["records"],
+        tenants_table=outputs["tables"]["tenants"],
         tenants={tenant.tenant_id: tenant for tenant in tenants},
         audit_queues={
             name: values["auditQueueUrl"]
@@ -161,6 +168,7 @@ def parse(outputs: Mapping[str, Any]) -> Target:
         tenant_ids=frozenset(outputs["tenants"]),
         endpoint_url=endpoint,
         credentials=(outputs["accessKeyId"], outputs["secretAccessKey"]) if endpoint else None,
+        stand_in_url=outputs.get("standInUrl") or None,
     )
 
 

@@ -34,9 +34,9 @@ _CONNECT_SECONDS = 10.0
 # Most connections of one process; beyond it requests would queue in the client.
 _MOST_CONNECTIONS = 512
 
-_PATH = "/v1/leads"
-# Answers that the storm provokes on purpose: in Locust's own statistics they are no failures.
-_PROVOKED = frozenset({HTTPStatus.UNPROCESSABLE_ENTITY})
+# Answers that the storm provokes on purpose: in Locust's own statistics they are no failures. A 409 is a
+# first request that still runs, or a taken slot; nobody repeats it at once, the plan comes back anyway.
+_PROVOKED = frozenset({HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT, HTTPStatus.PAYMENT_REQUIRED})
 
 
 # Raised before the first byte of a request: refused, no such host, a certificate that nobody vouches for.
@@ -89,15 +89,16 @@ class StormUser(FastHttpUser):
     def send(self, request: PlannedRequest, scenario: Scenario, intended_ms: float) -> None:
         """One attempt: send, wait or hang up, and write it down."""
         attempt_id = self.worker.attempt_id()
-        headers, body = self.worker.headers(request, attempt_id), self.worker.body(request)
+        path, body = self.worker.path(request), self.worker.body(request)
+        headers = self.worker.headers(request, attempt_id, body)
         times = (intended_ms, self.worker.now_ms())
-        name = f"{_PATH} {scenario.value}"
+        name = f"{request.operation} {scenario.value}"
         if request.drop_after_ms is not None:
-            outcome = send_and_drop(f"{self.host}{_PATH}", headers, body.encode(), request.drop_after_ms)
+            outcome = send_and_drop(f"{self.host}{path}", headers, body.encode(), request.drop_after_ms)
             attempt = self.worker.record(attempt_id, request, scenario, times, outcome)
             self._report_drop(f"{name} (dropped)", attempt.latency_ms, outcome)
             return
-        with self.client.post(_PATH, data=body, headers=headers, name=name, catch_response=True) as response:
+        with self.client.post(path, data=body, headers=headers, name=name, catch_response=True) as response:
             got = _answer_of(response)
             outcome = Outcome.OK if got else _outcome_of(response)
             attempt = self.worker.record(attempt_id, request, scenario, times, outcome, got)

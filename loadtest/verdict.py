@@ -12,9 +12,11 @@ class Kind(Enum):
     """A promise that can be broken. The value is what reports print."""
 
     SECOND_WRITE = "second-write"  # two new answers, or two sets of ids, for one key
-    ANSWERED_ID = "answered-id"  # an answer names another lead than the receipt, or than its own Location
+    ANSWERED_ID = "answered-id"  # an answer names another record than the receipt, or than its own Location
     NO_FIRST_ANSWER = "no-first-answer"  # replays only, though no earlier attempt's answer is unknown
-    NEVER_ACCEPTED = "never-accepted"  # a key that was answered, and never with a 2xx (stage `local`)
+    NEVER_ACCEPTED = "never-accepted"  # a key that was answered, and never with what stands (stage `local`)
+    LATE_IN_PROGRESS = "late-in-progress"  # a 409 "still running" to a request begun after the first was done
+    WRONG_DECISION = "wrong-decision"  # a good card declined, a bad one charged, a free slot called taken
     NO_REPLAY = "no-replay"  # duplicates that were answered, and none with the first answer (stage `local`)
     LOST_WRITE = "lost-write"  # answered 2xx, and there is no receipt
     LOST_RECORD = "lost-record"  # a receipt without its record
@@ -24,7 +26,17 @@ class Kind(Enum):
     ORPHAN_RECEIPT = "orphan-receipt"  # a receipt of this run for a key that nobody sent
     ORPHAN_RECORD = "orphan-record"  # a record that no receipt explains
     ORPHAN_EVENT = "orphan-event"  # an event that no receipt explains
+    UNFINISHED_WORK = "unfinished-work"  # an order never completed, a webhook never delivered
+    SECOND_CHARGE = "second-charge"  # two charges for one payment, or under one downstream key
+    LOST_CHARGE = "lost-charge"  # a payment that was answered and never charged
+    ORPHAN_CHARGE = "orphan-charge"  # money taken for a payment that was not accepted
+    WRONG_CHARGE = "wrong-charge"  # another amount or currency than was asked for and answered
+    SECOND_ENTITY = "second-entity"  # two entities at the CRM for one event
+    LOST_ENTITY = "lost-entity"  # an event that the CRM does not have
+    ORPHAN_ENTITY = "orphan-entity"  # an entity at the CRM that no receipt explains
+    SLOT_BOOKED_TWICE = "slot-booked-twice"  # two appointments with one doctor at one moment
     UNFINISHED_RECEIPT = "unfinished-receipt"  # a receipt that is not completed
+    FINAL_WITH_OUTBOX = "final-with-outbox"  # a refusal that is nevertheless recorded and published
     REPLAY_STATUS = "replay-status"  # a replay whose status is not the first answer's
     REPLAY_BODY = "replay-body"  # a replay whose bytes are not the first answer's
     REPLAY_HEADERS = "replay-headers"  # a replay whose allow-listed headers are not the first answer's
@@ -76,11 +88,14 @@ class Counts:
         tenant_keys: different pairs of tenant and key.
         writes: receipts; as many as accepted pairs of tenant and key, when all is well.
         records, events: found; events by different id.
-        created: new 2xx answers. replays: 2xx answers marked as replayed.
-        conflicts: 422. throttled: 429. server_errors: 5xx. rejected: every other 3xx and 4xx.
+        charges, entities: at the provider and at the CRM, where there is a stand-in that tells.
+        created: new 2xx answers. declined: new answers that refuse for good (402, a taken slot).
+        replays: either of them again.
+        in_progress: 409, since the first request still ran. conflicts: 422. throttled: 429.
+        server_errors: 5xx. rejected: every other 3xx and 4xx.
         dropped: the client hung up as planned. unknown: sent, and no answer came. failed: never sent.
         reads: GET requests (not in `requests`).
-        never_accepted: pairs of tenant and key that were never answered 2xx and have no receipt.
+        never_accepted: pairs of tenant and key that were never answered for good and have no receipt.
     """
 
     requests: int = 0
@@ -89,8 +104,12 @@ class Counts:
     writes: int = 0
     records: int = 0
     events: int = 0
+    charges: int = 0
+    entities: int = 0
     created: int = 0
+    declined: int = 0
     replays: int = 0
+    in_progress: int = 0
     conflicts: int = 0
     throttled: int = 0
     server_errors: int = 0
@@ -135,6 +154,8 @@ class Verdict:
         violations: the kept ones, in the order in which they were found.
         by_kind: how many of each kind, kept or not.
         events_checked: there were audit queues to hear the events.
+        downstream_checked: there was a stand-in to tell what reached the provider and the CRM.
+        by_operation: receipts, records and events of each operation that was sent.
         writes_of: of each partition key (`tenantId#key`) that was sent, how many writes there were: the
             different record ids in its answers, its receipt and its records.
     """
@@ -144,6 +165,8 @@ class Verdict:
     by_kind: dict[str, int]
     events_checked: bool
     writes_of: dict[str, int]
+    downstream_checked: bool = False
+    by_operation: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def writes_per_key(self) -> dict[int, int]:
@@ -165,7 +188,9 @@ class Verdict:
         return {
             "passed": self.passed,
             "eventsChecked": self.events_checked,
+            "downstreamChecked": self.downstream_checked,
             "counts": asdict(self.counts),
+            "byOperation": self.by_operation,
             "violations": self.total,
             "byKind": self.by_kind,
             "writesPerKey": {str(writes): pairs for writes, pairs in sorted(self.writes_per_key.items())},

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from loadtest import history, settle, target
+from loadtest import history, settle, stand_in, target
 from loadtest.answers import Answers
 from loadtest.checker import check
 from loadtest.collect import AuditQueues, Tables, read_events
 from loadtest.expected import Expected
-from loadtest.reads import read_leads
+from loadtest.operations import BY_NAME
+from loadtest.reads import read_records
 from loadtest.target import TargetError
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
     from loadtest.target import Target
     from loadtest.verdict import Verdict
 
-# Leads of each tenant that all tenants ask for: the first ones of the run. One would do for a fault in the
-# rule; two also show one in a cache.
+# Records of each tenant and operation that all tenants ask for: the first ones of the run. One would do for a
+# fault in the rule; two also show one in a cache.
 _READ_PER_TENANT = 2
 
 
@@ -36,7 +38,7 @@ def verify(
     Args:
         directory: of the run. stage: where it ran.
         patience_seconds: how long to wait for what is missing, counted from the last change.
-        progress: called with (receipts with record and event, receipts) while waiting.
+        progress: called with (receipts of which all has followed, receipts) while waiting.
 
     Raises:
         ValueError: the directory or a line of its history is not a run's.
@@ -54,13 +56,14 @@ def verify(
     queues.sweep()
     # By key, too: a receipt of a keyless request bears the run's mark only in its outbox, if it has one.
     receipts = tables.receipts(pks) | tables.all_receipts(settings.key_prefix)
-    read_leads(stage, tenants, _ids_to_read(settings.tenants, receipts.values()), directory.reads)
+    read_records(stage, tenants, _ids_to_read(receipts.values()), directory.reads)
     verdict = check(
         answers=_hear(directory),
         receipts=receipts.values(),
         records=tables.all_records(settings.key_prefix).values(),
         events=read_events(directory.events) if queues.complete else None,
         expected=Expected.of(settings),
+        seen_outside=stand_in.read(stage, settings.tenants, settings.key_prefix),
     )
     document = {"runId": settings.run_id, "settledSeconds": round(settled.seconds, 1), **verdict.to_json()}
     directory.verdict.write_text(json.dumps(document, indent=2), encoding="utf-8")
@@ -80,9 +83,14 @@ def _hear(directory: RunDirectory) -> Answers:
     return answers
 
 
-def _ids_to_read(tenants: Iterable[str], receipts: Iterable[StoredReceipt]) -> list[str]:
-    """The first record ids of each tenant (ids sort by time)."""
-    ids: dict[str, list[str]] = {tenant: [] for tenant in tenants}
+def _ids_to_read(receipts: Iterable[StoredReceipt]) -> list[tuple[str, str]]:
+    """Operation and id of the first records of each tenant and operation (ids sort by time)."""
+    ids: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for receipt in receipts:
-        ids.setdefault(receipt.pk.partition("#")[0], []).append(receipt.record_id or "")
-    return [one for found in ids.values() for one in sorted(filter(None, found))[:_READ_PER_TENANT]]
+        if receipt.record_id and receipt.operation in BY_NAME:
+            ids[receipt.tenant, receipt.operation].append(receipt.record_id)
+    return [
+        (operation, record_id)
+        for (_, operation), found in ids.items()
+        for record_id in sorted(found)[:_READ_PER_TENANT]
+    ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from typing import TYPE_CHECKING
 
 import gevent.event
 import gevent.lock
 
-from loadtest.history import LEADS, Attempt, HistoryWriter, Outcome
-from loadtest.leads import lead, lead_hash
+from loadtest import bodies
+from loadtest.history import Attempt, HistoryWriter, Outcome
+from loadtest.operations import BY_NAME, WEBHOOKS
 from loadtest.plan import plan
+from loadtest.signing import sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -35,6 +36,7 @@ class StormWorker:
     def __init__(self, directory: RunDirectory, tenants: Mapping[str, TargetTenant], share: int) -> None:
         """Make the plan and open the history file of share number `share` (from 0)."""
         self.settings = directory.settings()
+        self._mark = self.settings.key_prefix
         mine = plan(self.settings).share(share, self.settings.shares)
         self.share = share
         self.warm_up = mine.warm_up
@@ -84,20 +86,32 @@ class StormWorker:
         """A new one, unique in the run."""
         return f"{self.settings.run_id}-{self.share}-{next(self._numbers)}"
 
-    def headers(self, request: PlannedRequest, attempt_id: str) -> dict[str, str]:
-        """The headers of a request, its credential among them."""
+    def path(self, request: PlannedRequest) -> str:
+        """Where a request is POSTed."""
+        path = BY_NAME[request.operation].path
+        return path.format(tenant=request.tenant, source=request.source)
+
+    def headers(self, request: PlannedRequest, attempt_id: str, body: str) -> dict[str, str]:
+        """The headers of a request, its credential or its signature among them."""
         headers = {
-            "x-api-key": self._tenants[request.tenant].api_key,
             "Content-Type": "application/json",
             # The bytes are compared: no coding may come between them and the hash.
             "Accept-Encoding": "identity",
             "X-Correlation-Id": attempt_id,
         }
-        return headers if request.key is None else {**headers, "Idempotency-Key": request.key}
+        if request.key is not None:
+            headers["Idempotency-Key"] = request.key
+        tenant = self._tenants[request.tenant]
+        if request.operation != WEBHOOKS.name:
+            return {**headers, "x-api-key": tenant.api_key}
+        source = request.source or ""
+        event_id = bodies.event_id(self._mark, request)
+        proof = sign(source, tenant.webhook_secrets[source], event_id, body.encode(), int(time.time()))
+        return headers | proof
 
     def body(self, request: PlannedRequest) -> str:
         """The body of a request: JSON in ASCII."""
-        return json.dumps(lead(self.settings, request.subject, request.variant))
+        return bodies.text(self._mark, request)
 
     def record(
         self,
@@ -113,9 +127,9 @@ class StormWorker:
             attempt_id=attempt_id,
             tenant=request.tenant,
             key=request.key,
-            operation=LEADS,
+            operation=request.operation,
             scenario=scenario.value,
-            body_hash=lead_hash(self.settings, request.subject, request.variant),
+            body_hash=bodies.body_hash(self._mark, request),
             intended_start_ms=times[0],
             start_ms=times[1],
             end_ms=self.now_ms(),
@@ -127,6 +141,7 @@ class StormWorker:
             replayed=answer.replayed if answer else False,
             correlation_id=answer.correlation_id if answer else None,
             dropped=request.drop_after_ms is not None,
+            derived_key=None if request.key else bodies.stored_key(self._mark, request),
         )
         self._writer.append(attempt)
         return attempt

@@ -6,14 +6,15 @@ import json
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from loadtest import history, report, storm
-from loadtest.measures import measure
+from loadtest.measures import measure, percentiles
+from loadtest.told import Told
 from loadtest.verify import verify
 from ops.output import print_json
 from ops.stages import HOME
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from loadtest.measures import Measures
+    from loadtest.measures import Measures, Row
     from loadtest.run import RunDirectory, RunSettings
     from loadtest.target import Target
     from loadtest.verdict import Verdict
@@ -77,6 +78,7 @@ def tell(directory: RunDirectory, judged: Judged, home: Path | None = None, *, a
                 "seed": settings.seed,
                 "seconds": round(measures.seconds, 1),
                 "latencyMs": asdict(measures.latency),
+                "operations": {name: _figures(row) for name, row in measures.operations.items()},
                 **json.loads(directory.verdict.read_text(encoding="utf-8")),
                 "directory": str(directory.path),
                 "report": str(directory.report),
@@ -88,25 +90,39 @@ def tell(directory: RunDirectory, judged: Judged, home: Path | None = None, *, a
         raise typer.Exit(1)
 
 
+def _figures(row: Row) -> dict[str, Any]:
+    """One operation's figures for a script."""
+    counted = {name: row.seen[told] for name, told in _COLUMNS}
+    return {"requests": row.seen.total(), **counted, "latencyMs": asdict(percentiles(row.latencies))}
+
+
 def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures, home: Path | None) -> None:
     counts = verdict.counts
     rows = [
         ("requests", counts.requests, f"in {measures.seconds:.0f} s, {_latency(measures)}"),
         ("keys", counts.keys, f"{counts.tenant_keys:,} with their tenants"),
         ("writes", counts.writes, f"{counts.records:,} records, {_events(verdict)}"),
+        ("outside", counts.charges + counts.entities, _outside(verdict)),
         ("replays", counts.replays, "the first answer again"),
+        ("in progress", counts.in_progress, "409: the first request still ran"),
+        ("refused", counts.declined, "for good: a card declined, a slot taken"),
         ("conflicts", counts.conflicts, "a key used again for another body"),
         ("hung up", counts.dropped, "dropped on purpose: may have been written"),
         ("no answer", counts.unknown, "timed out: may have been written"),
         ("not sent", counts.failed, "no connection came about"),
         ("server errors", counts.server_errors, "5xx: retryable, no violation"),
         ("throttled", counts.throttled, "429"),
-        ("never accepted", counts.never_accepted, "keys without a 2xx and without a receipt"),
+        (
+            "never accepted",
+            counts.never_accepted,
+            "keys without an answer that stands, and without a receipt",
+        ),
         ("violations", verdict.total, ""),
     ]
     typer.echo("")
     for name, value, note in rows:
         typer.echo(f"  {name:<15}{value:>8,}   {note}".rstrip())
+    typer.echo("\n" + "\n".join(_by_operation(measures)) + "\n")
     for one in verdict.violations[:_MOST_SHOWN]:
         typer.echo(
             f"  VIOLATION {one.kind.value}: tenant {one.tenant or '-'}, key {one.key or '-'}: {one.detail}"
@@ -125,6 +141,34 @@ def again(directory: RunDirectory, home: Path | None) -> str:
         f"Everything of the run is in {directory.path}. While its stage is up, this judges it again:\n"
         f"onceward verify --history {directory.path}{where}"
     )
+
+
+# The columns of the table by operation: what it is called there, and which answers it counts.
+_COLUMNS = (
+    ("new", Told.NEW),
+    ("refused", Told.REFUSED),
+    ("replays", Told.REPLAY),
+    ("in progress", Told.IN_PROGRESS),
+    ("conflicts", Told.CONFLICT),
+)
+
+
+def _by_operation(measures: Measures) -> Iterator[str]:
+    """The lines of the table of operations."""
+    heads = ("requests", *(name for name, _ in _COLUMNS), "p50 ms", "p99 ms")
+    yield f"  {'by operation':<13}" + "".join(f"{head:>12}" for head in heads)
+    for name, row in measures.operations.items():
+        counted = (row.seen.total(), *(row.seen[told] for _, told in _COLUMNS))
+        latency = percentiles(row.latencies)
+        times = ("-" if one is None else f"{one:,.0f}" for one in (latency.p50, latency.p99))
+        cells = (*(f"{one:,}" for one in counted), *times)
+        yield f"  {name:<13}" + "".join(f"{cell:>12}" for cell in cells)
+
+
+def _outside(verdict: Verdict) -> str:
+    if not verdict.downstream_checked:
+        return "not checked: no stand-in of provider and CRM here"
+    return f"{verdict.counts.charges:,} charges, {verdict.counts.entities:,} entities at the CRM"
 
 
 def _latency(measures: Measures) -> str:

@@ -10,7 +10,18 @@ import typer
 
 from loadtest.run import RunSettings
 from ops import storms
-from ops.commands.storm import AsJson, Keys, Patience, Requests, Seed, check_plan, new_run_id, new_seed
+from ops.commands.storm import (
+    AsJson,
+    Keys,
+    Operations,
+    Patience,
+    Requests,
+    Seed,
+    check_plan,
+    choose_operations,
+    new_run_id,
+    new_seed,
+)
 from ops.commands.storm import storm as send_and_judge
 from ops.local.display import summary_lines
 from ops.local.errors import LocalPlatformError
@@ -31,6 +42,7 @@ def register(app: typer.Typer) -> None:
 def command(
     requests: Requests = storms.REQUESTS,
     keys: Keys = storms.KEYS,
+    operations: Operations = None,
     seed: Seed = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
     settle_seconds: Patience = storms.PATIENCE_SECONDS,
@@ -55,6 +67,7 @@ def command(
         rate=storms.RATE,
         burst=storms.BURST,
         users=storms.USERS,
+        operations=choose_operations(STAGE, operations or ()),
     )
     check_plan(settings)
     with _alone(home), _platform(home, keep=keep, quiet=as_json):

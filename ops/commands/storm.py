@@ -12,6 +12,7 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from loadtest import preflight
+from loadtest.operations import BY_NAME, ELSEWHERE, in_order
 from loadtest.plan import plan
 from loadtest.run import RunDirectory, RunSettings
 from loadtest.storm import StormError
@@ -28,6 +29,8 @@ onceward storm
 
 onceward storm --stage dev --requests 20000 --keys 500 --users 64 --burst 32 --rate 800 --workers 4
 
+onceward storm --operations payments --operations appointments
+
 onceward storm --seed 7 --json
 """
 
@@ -36,6 +39,15 @@ Keys = Annotated[int, typer.Option(min=1, help="Idempotency keys in all.")]
 Tenants = Annotated[
     list[str] | None,
     typer.Option("--tenants", help="A tenant to storm; repeat for more.", show_default="all synthetic ones"),
+]
+Operations = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--operations",
+        help="An operation to storm; repeat for more. Elsewhere than on stage local, payments would reach a "
+        "provider and webhooks need the secrets of their senders: name them to storm them there.",
+        show_default="all on stage local; else leads, orders, appointments",
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(help="The same seed sends the same storm.", show_default="random")]
 Rate = Annotated[float, typer.Option(help="Intended requests a second.")]
@@ -62,6 +74,7 @@ def command(
     requests: Requests = storms.REQUESTS,
     keys: Keys = storms.KEYS,
     tenants: Tenants = None,
+    operations: Operations = None,
     seed: Seed = None,
     rate: Rate = storms.RATE,
     users: Users = storms.USERS,
@@ -89,6 +102,7 @@ def command(
         burst=burst,
         users=users,
         workers=workers,
+        operations=choose_operations(stage, operations or ()),
     )
     storm(target, settings, home or HOME, run_dir, settle_seconds, as_json=as_json)
 
@@ -130,7 +144,9 @@ def prepared(target: Target, settings: RunSettings, path: Path) -> RunDirectory:
     """The run's directory, once all that a storm needs is there; else the command ends with exit code 2."""
     try:
         check_plan(settings)
-        preflight.check(target, choose(target, settings.tenants), settings.key_prefix, path / "events.jsonl")
+        tenants = choose(target, settings.tenants)
+        mark, operations = settings.key_prefix, settings.operations
+        preflight.check(target, tenants, mark, path / "events.jsonl", operations)
         return RunDirectory.create(path, settings)
     except TargetError as error:
         raise typer.BadParameter(str(error), param_hint="--stage") from error
@@ -155,6 +171,15 @@ def new_run_id() -> str:
 def new_seed() -> int:
     """A seed that is short enough to type again."""
     return secrets.randbelow(1_000_000)
+
+
+def choose_operations(stage: str, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The operations' names in order; one that there is not ends the command with exit code 2."""
+    usual = tuple(BY_NAME) if stage == LOCAL_STAGE else ELSEWHERE
+    try:
+        return in_order(wanted or usual)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--operations") from error
 
 
 def choose_tenants(target: Target, wanted: Sequence[str]) -> tuple[str, ...]:

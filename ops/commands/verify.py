@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from loadtest import history as histories
+from loadtest.operations import READ_SUFFIX
 from loadtest.run import RunDirectory, RunSettings
 from loadtest.target import TargetError
 from ops import storms
@@ -54,7 +55,7 @@ def _home_of(settings: RunSettings) -> Path | None:
 
 def _tell_if_interrupted(directory: RunDirectory, settings: RunSettings) -> None:
     """Before all that is missing because of it: the run did not come to its end."""
-    sent = sum(one.operation == histories.LEADS for one in histories.read(directory.path))
+    sent = sum(not one.operation.endswith(READ_SUFFIX) for one in histories.read(directory.path))
     if sent < settings.requests:
         typer.echo(
             f"The run was interrupted: {sent:,} of its {settings.requests:,} requests are in its history. "

@@ -23,7 +23,7 @@ class Stage:
     def __init__(self) -> None:
         self.dynamodb = boto3.client("dynamodb", region_name=REGION)
         self.sqs = boto3.client("sqs", region_name=REGION)
-        for table in ("receipts", "records"):
+        for table in ("receipts", "records", "tenants"):
             self.dynamodb.create_table(
                 TableName=table,
                 BillingMode="PAY_PER_REQUEST",
@@ -38,7 +38,7 @@ class Stage:
             "apiUrl": "http://127.0.0.1:1",
             "region": REGION,
             "stage": "dev",
-            "tables": {"receipts": "receipts", "records": "records"},
+            "tables": {"receipts": "receipts", "records": "records", "tenants": "tenants"},
             "tenants": {
                 name: {"keys": {"k": "v"}, "topicArn": "arn", "auditQueueUrl": url, "synthetic": True}
                 for name, url in self.queues.items()

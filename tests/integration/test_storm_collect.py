@@ -41,7 +41,7 @@ def test_what_was_stored_is_read_as_the_checker_needs_it(stage: Stage) -> None:
     assert (got.tenant_id, got.key, got.completed) == ("a1", f"{MARK}1", True)
     assert (got.status, got.headers, got.body) == (201, (("etag", "e"),), "{}")
     assert (got.record_id, got.event_id) == ("record-1", "event-1")
-    assert got.lead_hash is not None
+    assert got.body_hash is not None
 
 
 def test_a_scan_finds_what_the_run_left_under_any_tenant_and_key(stage: Stage) -> None:

@@ -9,7 +9,7 @@ import pytest
 from moto import mock_aws
 
 from loadtest import reads, settle
-from loadtest.answers import derived_key
+from loadtest.bodies import derived_key
 from loadtest.collect import Tables, read_events
 from loadtest.history import HistoryWriter
 from loadtest.run import RunDirectory

@@ -16,7 +16,7 @@ from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from loadtest.answers import derived_key
+from loadtest.bodies import derived_key
 from loadtest.history import hash_of
 
 if TYPE_CHECKING:

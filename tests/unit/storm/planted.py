@@ -167,7 +167,7 @@ def stored_answer(story: Story) -> None:
 
 
 def stored_other_lead(story: Story) -> None:
-    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], lead_hash=lead_hash("never sent"))
+    story.receipts["acme#k1"] = replace(story.receipts["acme#k1"], body_hash=lead_hash("never sent"))
 
 
 def record_with_other_content(story: Story) -> None:

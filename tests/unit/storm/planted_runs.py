@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from loadtest.history import LEADS_READ, Outcome
+from loadtest.history import Outcome
+from loadtest.operations import LEADS
 from tests.unit.storm.stories import Story, document, lead_hash
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def only_reads_of_its_own(story: Story) -> None:
 
 
 def _reads(attempt: Attempt, tenant: str) -> bool:
-    return attempt.operation == LEADS_READ and attempt.tenant == tenant
+    return attempt.operation == LEADS.read_name and attempt.tenant == tenant
 
 
 def one_attempt_missing(story: Story) -> None:

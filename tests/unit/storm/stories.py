@@ -8,10 +8,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from loadtest.answers import Answers, derived_key
+from loadtest.answers import Answers
+from loadtest.bodies import derived_key
 from loadtest.checker import check
 from loadtest.expected import Expected
-from loadtest.history import LEADS, LEADS_READ, Attempt, Outcome, answer, hash_of
+from loadtest.history import Attempt, Outcome, answer, hash_of
+from loadtest.operations import LEADS
 from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord, document_hash
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ class Story:
             attempt_id=attempt_id,
             tenant=tenant,
             key=key,
-            operation=LEADS,
+            operation=LEADS.name,
             scenario="fresh",
             body_hash=lead_hash(name),
             intended_start_ms=1000.0,
@@ -124,7 +126,7 @@ class Story:
         self.attempts.append(
             replace(
                 base,
-                operation=LEADS_READ,
+                operation=LEADS.read_name,
                 body_hash=f"record-{number}",
                 status=status,
                 response_body=body,
@@ -139,6 +141,7 @@ class Story:
         self.receipts[pk] = StoredReceipt(
             pk=pk,
             tenant_id=tenant,
+            operation=LEADS.name,
             completed=True,
             record_id=ids[0],
             event_id=ids[1],
@@ -150,12 +153,14 @@ class Story:
             document=document(name, ids[0]),
             document_id=ids[0],
             created_at=CREATED_AT,
-            lead_hash=lead_hash(name),
+            body_hash=lead_hash(name),
         )
 
     def record(self, tenant: str, name: str, ids: tuple[str, str]) -> None:
         pk = f"{tenant}#{ids[0]}"
-        self.records[pk] = StoredRecord(pk, tenant, ids[0], ids[1], document(name, ids[0]), lead_hash(name))
+        self.records[pk] = StoredRecord(
+            pk, tenant, ids[0], ids[1], document(name, ids[0]), lead_hash(name), LEADS.name
+        )
 
     def publish(self, tenant: str, name: str, ids: tuple[str, str]) -> None:
         self.events.append(
@@ -172,7 +177,7 @@ class Story:
                 event_attribute=ids[1],
                 type_attribute="lead.created",
                 data_hash=document_hash(document(name, ids[0])),
-                lead_hash=lead_hash(name),
+                body_hash=lead_hash(name),
             )
         )
 

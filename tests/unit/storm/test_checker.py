@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from loadtest.answers import derived_key
+from loadtest.bodies import derived_key
 from loadtest.history import Outcome
 from loadtest.verdict import Kind
+from tests.unit.storm import planted_wide
 from tests.unit.storm.planted import K1, PLANTED
 from tests.unit.storm.planted_runs import ENVELOPES
 from tests.unit.storm.stories import Story, good, lead_hash
@@ -129,7 +130,7 @@ def test_a_storm_that_nothing_came_of_is_no_proof() -> None:
 
 
 def test_every_kind_of_violation_has_a_planted_one() -> None:
-    planted = {kind for _, expected in PLANTED for kind in expected}
+    planted = {kind for _, expected in [*PLANTED, *planted_wide.PLANTED] for kind in expected}
     elsewhere = {Kind.NO_FIRST_ANSWER, Kind.NOTHING_ACCEPTED, Kind.WRONG_ENVELOPE}
     assert planted | elsewhere == set(Kind)
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loadtest.bodies import body
 from loadtest.history import HistoryWriter, Outcome, answer, hash_of, read
-from loadtest.leads import lead
 from loadtest.run import RunDirectory
 from loadtest.schedule import PlannedRequest, Scenario
 from loadtest.target import TargetTenant
@@ -106,13 +106,13 @@ def test_neither_key_nor_payload_gets_into_the_history(tmp_path: Path) -> None:
     }
     worker = StormWorker(directory, tenants, 0)
     request = PlannedRequest("storm-a", "k1", 5)
-    assert worker.headers(request, "a1")["x-api-key"] == "very-secret-storm-a"
+    assert worker.headers(request, "a1", "{}")["x-api-key"] == "very-secret-storm-a"
     worker.record("a1", request, Scenario.FRESH, (1.0, 2.0), Outcome.UNKNOWN)
     worker.close()
     text = "".join(path.read_text() for path in directory.path.iterdir())
     assert '"k1"' in text
     assert "very-secret" not in text
-    assert lead(SETTINGS, 5, 0)["message"] not in text
+    assert body(SETTINGS.key_prefix, request)["message"] not in text
     assert "very-secret" not in repr(tenants)
 
 

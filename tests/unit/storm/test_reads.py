@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _read(platform: FakePlatform, file: Path) -> None:
     target = parse(platform.outputs())
-    reads.read_leads(target, target.tenants.values(), ["some-lead", "another"], file)
+    reads.read_records(target, target.tenants.values(), [("leads", "some-lead"), ("leads", "another")], file)
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_no_proxy_comes_between_the_storm_and_a_local_stage(
     with serve() as platform:
         aws = {"endpointUrl": platform.url, "accessKeyId": "a", "secretAccessKey": "s"}
         target = parse({**platform.outputs(), **aws})
-        reads.read_leads(target, target.tenants.values(), ["some-lead"], file)
+        reads.read_records(target, target.tenants.values(), [("leads", "some-lead")], file)
     assert {one.status for one in history.read(file.parent)} == {404}
 
 

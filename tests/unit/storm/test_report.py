@@ -11,8 +11,9 @@ import pytest
 from loadtest import charts
 from loadtest.charts import Series
 from loadtest.history import Outcome
-from loadtest.measures import Seen, measure, percentiles
+from loadtest.measures import measure, percentiles
 from loadtest.report import again, render
+from loadtest.told import Told
 from tests.unit.storm.stories import Story, good
 from tests.unit.storm.test_plan import SETTINGS
 
@@ -53,7 +54,7 @@ def test_latency_counts_from_the_intended_start_and_leaves_dropped_attempts_out(
     dropped = replace(slow, outcome=Outcome.UNKNOWN, status=None, end_ms=90.0, dropped=True)
     measures = measure([slow, dropped])
     assert measures.latency.most == 5000.0
-    assert measures.scenarios["fresh"].seen == {Seen.NEW: 1, Seen.DROPPED: 1}
+    assert measures.scenarios["fresh"].seen == {Told.NEW: 1, Told.DROPPED: 1}
 
 
 def test_answers_are_counted_when_they_came_and_latency_when_it_was_meant() -> None:
@@ -68,7 +69,7 @@ def test_answers_are_counted_when_they_came_and_latency_when_it_was_meant() -> N
 def test_what_clients_saw_adds_up() -> None:
     measures = measure(good().attempts)
     seen = measures.scenarios["fresh"].seen
-    assert seen == {Seen.NEW: 3, Seen.REPLAY: 4, Seen.CONFLICT: 1, Seen.NONE: 2}
+    assert seen == {Told.NEW: 3, Told.REPLAY: 4, Told.CONFLICT: 1, Told.NONE: 2}
     assert measures.requests == sum(seen.values()) == sum(measures.requests_per_key.values())
     assert sum(sum(one.seen.values()) for one in measures.buckets) == measures.requests
 

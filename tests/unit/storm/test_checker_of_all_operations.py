@@ -1,0 +1,70 @@
+"""The checker's rules for payments, appointments, orders and webhooks: what passes, and what is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from loadtest.verdict import Kind
+from tests.unit.storm.planted_wide import PLANTED
+from tests.unit.storm.wide_stories import BOOKED, PAID, WideStory, good, pk_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def test_a_good_story_of_all_operations_passes_with_everything_counted() -> None:
+    verdict = good().verdict()
+    assert verdict.violations == ()
+    counts = verdict.counts
+    assert (counts.writes, counts.records, counts.events) == (14, 10, 10)
+    assert (counts.charges, counts.entities) == (2, 6)
+    assert (counts.created, counts.declined, counts.in_progress, counts.conflicts) == (10, 4, 2, 3)
+    assert verdict.writes_per_key == {1: 14}
+    assert verdict.by_operation["payments"] == {"receipts": 4, "records": 2}
+    assert verdict.by_operation["webhooks"] == {"receipts": 4, "records": 4}
+
+
+@pytest.mark.parametrize(("spoil", "expected"), PLANTED, ids=[spoil.__name__ for spoil, _ in PLANTED])
+def test_a_planted_violation_is_named_with_its_key(
+    spoil: Callable[[WideStory], None], expected: dict[Kind, tuple[str, str]]
+) -> None:
+    story = good()
+    spoil(story)
+    broken = story.broken()
+    assert set(broken) == set(expected), story.verdict().violations
+    for kind, where in expected.items():
+        assert where in broken[kind], f"{kind}: {broken}"
+
+
+def test_without_a_stand_in_nothing_is_said_about_charges_and_entities() -> None:
+    story = good()
+    story.charges.clear()
+    story.entities.clear()
+    verdict = story.wide_verdict(outside=False)
+    assert verdict.passed
+    assert not verdict.downstream_checked
+    assert not story.verdict().passed
+
+
+def test_a_duplicate_that_began_before_the_answer_was_known_may_be_told_that_it_runs() -> None:
+    story = good()
+    story.running(PAID, start_ms=1031.0 + 200.0)  # a clock may be off by a quarter of a second
+    assert story.verdict().passed
+
+
+def test_in_execute_mode_an_attempt_that_nobody_saw_may_have_left_its_claim_to_another() -> None:
+    story = good()
+    story.receipts[pk_of(BOOKED)] = replace(
+        story.receipts[pk_of(BOOKED)], correlation_id="of the dropped one"
+    )
+    at = next(
+        n for n, one in enumerate(story.events) if one.event_id == story.receipts[pk_of(BOOKED)].event_id
+    )
+    story.events[at] = replace(story.events[at], correlation_id="of the dropped one")
+    assert story.broken() == {Kind.WRONG_CONTENT: [(BOOKED.tenant, pk_of(BOOKED).partition("#")[2])]}
+    first = next(one for one in story.attempts if one.derived_key == pk_of(BOOKED).partition("#")[2])
+    story.attempts.append(replace(first, attempt_id="dropped", status=None, dropped=True))
+    assert story.verdict().passed
