@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
+from ops.asking import confirmed
 from ops.dead_letters import AGES
 from ops.output import print_columns, print_json
 from ops.redrive import Pace, RedriveStopped, redrive
@@ -110,12 +110,12 @@ def _choose(way: Way, asked: Asked) -> tuple[list[str], int, Census]:
 def _is_agreed(way: Way, asked: Asked, count: int) -> bool:
     if asked.dry_run:
         return False
-    if asked.agreed:
-        return True
-    if asked.as_json or not sys.stdin.isatty():
-        typer.echo("Nothing was sent: --yes sends it.", err=True)
-        return False
-    return typer.confirm(f"Send {count:,} back to {way.to}?")
+    return confirmed(
+        f"Send {count:,} back to {way.to}?",
+        agreed=asked.agreed,
+        scripted=asked.as_json,
+        otherwise="Nothing was sent: --yes sends it.",
+    )
 
 
 def _send(way: Way, asked: Asked, chosen: frozenset[str]) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def list_(
         target = reach(stage, home)
         if tenant is not None:
             require_tenant(target, tenant)
-        queues = [DeadLetters(clients(target)("sqs"), Names(stage), name) for name in queue or SOURCES]
+        sqs = clients(target)("sqs")
+        queues = [DeadLetters(sqs, Names(stage), name) for name in queue or SOURCES]
         redriving.tell_censuses(queues, wanted, limit, as_json=as_json)
 
 

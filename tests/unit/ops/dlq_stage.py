@@ -40,7 +40,7 @@ class DlqStage:
             "apiUrl": "x",
             "region": "us-east-1",
             "stage": "local",
-            "tables": {"receipts": "onceward-local_receipts", "records": RECORDS_TABLE},
+            "tables": {"receipts": "onceward-local_receipts", "records": RECORDS_TABLE, "tenants": "x"},
             "tenants": {"acme": {"keys": {"server": "k"}}, "bluebird": {"keys": {"server": "k"}}},
         }
         (home / "local.json").write_text(json.dumps(outputs), encoding="utf-8")

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.events.utils import EventTemplateParser
 
-from ops import dead_letters
+from ops import asking, dead_letters
 from ops.dead_letters import age_of
 from ops.letters import event_in, letter
 from ops.redrive import Pace, QueueDestination
@@ -115,6 +115,16 @@ def test_without_a_terminal_it_sends_nothing_unless_told(dlqs: DlqStage) -> None
     result = dlqs.dlq("redrive", "orders-dlq")
     assert "Nothing was sent: --yes sends it." in result.stderr
     assert (dlqs.visible("orders"), dlqs.visible("orders-dlq")) == (0, 1)
+
+
+def test_at_a_terminal_it_asks_first(dlqs: DlqStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "at_a_terminal", lambda: True)
+    dlqs.put_work(1)
+    declined = dlqs.dlq("redrive", "orders-dlq", typed="n\n")
+    assert "Send 1 back to orders? [y/N]: n" in declined.stdout
+    assert dlqs.visible("orders") == 0
+    assert "Sent 1 back to orders." in dlqs.dlq("redrive", "orders-dlq", typed="y\n").stdout
+    assert (dlqs.visible("orders"), dlqs.visible("orders-dlq")) == (1, 0)
 
 
 def test_a_redriven_message_keeps_body_and_attributes_and_gets_its_tenants_group(dlqs: DlqStage) -> None:

@@ -1,0 +1,169 @@
+"""What became of a key, in the order of time: from its receipt, its record, the logs and the queues."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from handlers.domain.receipt import Status
+from ops.dead_letters import Wanted
+from ops.log_search import NoLogGroup
+from ops.receipts import ids_of, may_be_running, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from handlers.domain.receipt import Receipt
+    from ops.dead_letters import DeadLetters
+    from ops.letters import Letter
+    from ops.log_search import Line, Logs
+    from ops.receipts import Ids
+
+ACCEPTING: Final = ("ingest", "execute", "webhooks")
+"""Functions whose lines carry the record id of the request that holds the key, whichever request came."""
+OUTWARD: Final = ("dispatch", "deliver", "fulfil", "notify", "reconcile")
+"""Functions whose lines carry the event's id."""
+# The clock of a function's log may be behind the gateway's, by which a receipt is dated.
+_SKEW_MS: Final = 60_000
+# What every line says, or what the heading says already.
+_NOT_SHOWN: Final = frozenset(
+    (
+        *("level", "location", "message", "timestamp", "service", "outcome", "tenant", "operation"),
+        *("record_id", "event_id", "xray_trace_id", "cold_start", "sampling_rate"),
+        *("function_name", "function_memory_size", "function_arn", "function_request_id"),
+    )
+)
+_LETTERS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that happened (or, at `at` None, is so now), where, and more about it."""
+
+    at: int | None
+    where: str
+    what: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Timeline:
+    """The moments in order, and what could not be looked at."""
+
+    moments: list[Moment] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a timeline is made of. `record`: the item without its document, or None."""
+
+    receipt: Receipt
+    record: Mapping[str, Any] | None
+    logs: Logs
+    queues: Sequence[DeadLetters]
+
+
+def explain(sources: Sources, now_ms: int, tell: Callable[[str], None]) -> Timeline:
+    """Everything that is known of a receipt's window; `tell` is told what is being looked at."""
+    receipt, made = sources.receipt, ids_of(sources.receipt)
+    timeline = Timeline()
+    timeline.moments += _of_receipt(receipt, now_ms)
+    timeline.moments += _of_record(receipt, sources.record)
+    for function in (*ACCEPTING, *OUTWARD):
+        tell(f"Looking into the log of {function}")
+        timeline.moments += _of_log(sources.logs, function, receipt, made, timeline.notes)
+    for queue in sources.queues:
+        tell(f"Looking into {queue.name}")
+        timeline.moments += _of_queue(queue, made, now_ms, timeline.notes)
+    # What is so now comes last.
+    timeline.moments.sort(key=lambda one: (one.at is None, one.at or 0))
+    return timeline
+
+
+def _of_receipt(receipt: Receipt, now_ms: int) -> list[Moment]:
+    moments = [
+        Moment(receipt.created_at, "receipt", "first seen", {"correlation_id": receipt.correlation_id})
+    ]
+    if receipt.expires_at <= now_ms:
+        moments.append(Moment(receipt.expires_at, "receipt", "window over"))
+    if receipt.status is Status.IN_PROGRESS:
+        what = (
+            "in progress" if may_be_running(receipt, now_ms) else "unfinished; the next retry takes it over"
+        )
+        lease = moment(receipt.lease_until) if receipt.lease_until else "released"
+        moments.append(Moment(None, "receipt", what, {"lease": lease}))
+    elif receipt.response is not None:
+        moments.append(Moment(None, "receipt", "answered", {"status": receipt.response.status}))
+    return moments
+
+
+def _of_record(receipt: Receipt, record: Mapping[str, Any] | None) -> list[Moment]:
+    if receipt.outbox is None:
+        return []  # nothing follows from it (yet)
+    if record is None:
+        return [Moment(None, "record", "missing", {"next": "onceward dispatch replay --since brings it"})]
+    moments = [
+        Moment(_number(record, at), "record", what, {"times": _number(record, times)})
+        for at, what, times in (
+            ("requeuedAt", "queued again by reconcile", "requeues"),
+            ("redrivenAt", "sent back from a dead-letter queue", "redrives"),
+        )
+        if _number(record, at)
+    ]
+    status = record.get("status", {}).get("S")
+    if status is None:
+        return [*moments, Moment(None, "record", "written")]
+    details = {"attempts": _number(record, "attempts")}
+    at = {"since": moment(_number(record, "updatedAt"))} if _number(record, "updatedAt") else {}
+    return [*moments, Moment(None, "record", status, details | at)]
+
+
+def _of_log(logs: Logs, function: str, receipt: Receipt, made: Ids, notes: list[str]) -> list[Moment]:
+    # An attempt that failed before it knew its record says only its correlation id.
+    terms = (made.record_id, receipt.correlation_id) if function in ACCEPTING else (made.event_id,)
+    found: list[Line] = []
+    try:
+        for term in terms:
+            lines = logs.lines(function, term, receipt.created_at - _SKEW_MS)
+            found += [line for line in lines if _is_about(line, made) and line not in found]
+    except NoLogGroup:
+        notes.append(f"{function} has no log group")
+    return [_of_line(line) for line in found]
+
+
+def _is_about(line: Line, made: Ids) -> bool:
+    # A caller may use one correlation id for many requests: a line that names another record is not about us.
+    named = {name: line.content.get(name) for name in ("record_id", "event_id")}
+    expected = {"record_id": made.record_id, "event_id": made.event_id}
+    said = {name: value for name, value in named.items() if value not in (None, "unknown")}
+    return all(value == expected[name] for name, value in said.items())
+
+
+def _of_line(line: Line) -> Moment:
+    content = line.content
+    what = content.get("outcome") or content.get("message") or "said something"
+    details = {name: value for name, value in content.items() if name not in _NOT_SHOWN and value is not None}
+    return Moment(line.at, line.function, str(what), details)
+
+
+def _of_queue(queue: DeadLetters, made: Ids, now_ms: int, notes: list[str]) -> list[Moment]:
+    found: list[Moment] = []
+
+    def each(one: Letter, _census: object) -> None:
+        if made.record_id in one.body or made.event_id in one.body:
+            details = {"since": moment(one.sent_at), "message": one.message_id}
+            found.append(
+                Moment(
+                    None, queue.name, "waits there", details | ({"reason": one.reason} if one.reason else {})
+                )
+            )
+
+    census = queue.look(Wanted(), now_ms, limit=_LETTERS, each=each)
+    if census.looked < census.approximate:
+        notes.append(f"{queue.name}: looked at {census.looked:,} of about {census.approximate:,} messages")
+    return found
+
+
+def _number(item: Mapping[str, Any], name: str) -> int:
+    return int(item.get(name, {}).get("N", "0"))
