@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -15,6 +16,8 @@ from handlers.domain.ports import Done, Gone, Held, TakenOver, Written
 from handlers.domain.receipt import Status, purge_at
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
@@ -53,8 +56,9 @@ _STILL_MINE = "#owner = :me"
 OWNERS_CONDITION = f"{_STILL_MINE} AND {_UNFINISHED}"
 
 _SERVICE = "receipts"
-# `status` and `owner` are reserved words of DynamoDB's expressions.
+# Words that DynamoDB reserves in expressions, or may one day.
 _NAMES = {"#status": "status", "#owner": "owner"}
+_NO_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 class DynamoDbReceipts:
@@ -113,10 +117,12 @@ class DynamoDbReceipts:
             ":purge": {"N": str(owned.purge_at)},
         }
         change = "SET #status = :status, leaseUntil = :lease, expiresAt = :expires, purgeAt = :purge"
-        for name, value in result_attributes(owned).items():
+        result = result_attributes(owned)
+        for name, value in result.items():
             values[f":{name}"] = value
-            change += f", {name} = :{name}"
-        outcome = self._owners(owned, f"{change} REMOVE checkpoint", values)
+            change += f", #{name} = :{name}"
+        names = {f"#{name}": name for name in result}
+        outcome = self._owners(owned, f"{change} REMOVE checkpoint", values, names)
         if isinstance(outcome, Held) and _is_own_answer(outcome.existing, owned):
             # The SDK sent it twice: the first one completed it.
             return Done()
@@ -129,12 +135,21 @@ class DynamoDbReceipts:
         """
         return self._owners(owned, "SET leaseUntil = :none", {":none": {"N": "0"}})
 
-    def _owners(self, owned: Receipt, change: str, values: dict[str, Any]) -> OwnersOutcome:
+    def _owners(
+        self, owned: Receipt, change: str, values: dict[str, Any], names: Mapping[str, str] = _NO_MORE
+    ) -> OwnersOutcome:
         mine = {":me": {"S": owned.owner}, ":inProgress": {"S": Status.IN_PROGRESS.value}}
-        outcome = self._update(owned, change, OWNERS_CONDITION, values | mine)
+        outcome = self._update(owned, change, OWNERS_CONDITION, values | mine, names)
         return Done() if isinstance(outcome, TakenOver) else outcome
 
-    def _update(self, place: Receipt, change: str, condition: str, values: dict[str, Any]) -> TakeOverOutcome:
+    def _update(
+        self,
+        place: Receipt,
+        change: str,
+        condition: str,
+        values: dict[str, Any],
+        names: Mapping[str, str] = _NO_MORE,
+    ) -> TakeOverOutcome:
         with translated(_SERVICE):
             try:
                 answer = self._client.update_item(
@@ -142,7 +157,7 @@ class DynamoDbReceipts:
                     Key={"pk": {"S": partition_key(place.tenant_id, place.key)}},
                     UpdateExpression=change,
                     ConditionExpression=condition,
-                    ExpressionAttributeNames=_NAMES,
+                    ExpressionAttributeNames={**_NAMES, **names},
                     ExpressionAttributeValues=values,
                     ReturnValues="ALL_NEW",
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",

@@ -23,25 +23,30 @@ if TYPE_CHECKING:
 _NUMBERS = itertools.count()
 
 
-def _fresh_table(client: DynamoDBClient) -> DynamoDbReceipts:
-    name = f"receipts-{next(_NUMBERS)}-{uuid.uuid4().hex[:8]}"
+def make_table(client: DynamoDBClient, kind: str) -> str:
+    """Make an empty table keyed by `pk`, and return its name."""
+    name = f"{kind}-{next(_NUMBERS)}-{uuid.uuid4().hex[:8]}"
     client.create_table(
         TableName=name,
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
         BillingMode="PAY_PER_REQUEST",
     )
-    return DynamoDbReceipts(name, client)
+    return name
+
+
+def _fresh_table(client: DynamoDBClient) -> DynamoDbReceipts:
+    return DynamoDbReceipts(make_table(client, "receipts"), client)
 
 
 def _local_aws(request: pytest.FixtureRequest) -> DynamoDbReceipts:
     return _fresh_table(request.getfixturevalue("platform").client("dynamodb"))
 
 
-_LOCAL_AWS = pytest.param("local-aws", marks=pytest.mark.platform)
+LOCAL_AWS = pytest.param("local-aws", marks=pytest.mark.platform)
 
 
-@pytest.fixture(params=["fake", "moto", _LOCAL_AWS])
+@pytest.fixture(params=["fake", "moto", LOCAL_AWS])
 def make_store(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReceiptStore]]:
     """Makes empty stores of one kind."""
     if request.param == "fake":
@@ -54,7 +59,7 @@ def make_store(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReceiptS
         yield lambda: _local_aws(request)
 
 
-@pytest.fixture(params=["fake", _LOCAL_AWS])
+@pytest.fixture(params=["fake", LOCAL_AWS])
 def atomic_store(request: pytest.FixtureRequest) -> ReceiptStore:
     """One empty store that many threads may write to at once; moto checks and writes in two steps."""
     return InMemoryReceipts() if request.param == "fake" else _local_aws(request)

@@ -177,7 +177,7 @@ def test_an_unforeseen_error_is_a_500_that_says_nothing(capsys: pytest.CaptureFi
         "urn:onceward:problem:internal-error",
     )
     output = capsys.readouterr().out + LOG.getvalue()
-    assert "RuntimeError at ingest.py" in output
+    assert "RuntimeError at intake.py" in output
     assert "SECRET" not in output + answer["body"]
 
 
