@@ -28,7 +28,7 @@ from handlers.adapters.aws import CLIENT_CONFIG
 from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.adapters.registry import DynamoDbRegistry
 from handlers.ingest import Dependencies, ingest
-from handlers.operations import BY_RESOURCE
+from handlers.operations.accepted import BY_RESOURCE
 from handlers.settings import AuthorizerSettings, IngestSettings
 
 if TYPE_CHECKING:
