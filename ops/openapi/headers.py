@@ -10,6 +10,8 @@ from handlers.http_request import CORRELATION_HEADER
 Json = dict[str, Any]
 
 _TIME: Final[Json] = {"type": "string", "format": "date-time"}
+# Visible ASCII.
+_KEY: Final[Json] = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_BYTES, "pattern": "^[!-~]+$"}
 _SECONDS: Final[Json] = {"type": "integer", "minimum": 1}
 
 RESPONSE_HEADERS: Final[dict[str, Json]] = {
@@ -66,7 +68,7 @@ PARAMETERS: Final[dict[str, Json]] = {
         "in": "path",
         "required": True,
         "description": "The idempotency key, percent-encoded.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_BYTES},
+        "schema": _KEY,
     },
     "Tenant": {
         "name": "tenant",
@@ -95,7 +97,7 @@ def idempotency_key(*, required: bool) -> Json:
         "required": required,
         "description": 'Names this request: sent again, it takes effect once. A quoted value (`"k"`) is `k`.'
         + otherwise,
-        "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_BYTES, "pattern": "^[!-~]+$"},
+        "schema": _KEY,
     }
 
 
