@@ -120,6 +120,14 @@ def _webhooks(arns: Arns) -> list[Statement]:
         allow("Claim", ["dynamodb:PutItem"], arns.table("receipts")),
         allow("FindSource", ["dynamodb:GetItem"], arns.table("tenants")),
         allow("SendersSecrets", ["ssm:GetParameter"], arns.secrets("webhooks/*")),
+        # A `*` spans slashes, so the pattern meets `<tenant>/destinations/webhooks/<source>` as well: what we
+        # send to destinations is none of the receiver's business.
+        {
+            "Sid": "NoDestinationsSecrets",
+            "Effect": "Deny",
+            "Action": ["ssm:GetParameter"],
+            "Resource": [arns.secrets("destinations/*")],
+        },
     ]
 
 

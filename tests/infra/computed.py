@@ -42,6 +42,11 @@ def _alias(inputs: Inputs) -> dict[str, Any]:
     return {"arn": arn, "invokeArn": f"arn:aws:apigateway:eu-west-1:lambda:path/{path}/{arn}/invocations"}
 
 
+def _rule(inputs: Inputs) -> dict[str, Any]:
+    bus = f"{inputs['eventBusName']}/" if "eventBusName" in inputs else ""
+    return {"arn": f"arn:aws:events:{_PLACE}:rule/{bus}{inputs['name']}"}
+
+
 def _rest_api(_inputs: Inputs) -> dict[str, Any]:
     return {"rootResourceId": "root", "executionArn": f"arn:aws:execute-api:{_PLACE}:api1"}
 
@@ -54,6 +59,8 @@ _COMPUTED: Mapping[str, Callable[[Inputs], dict[str, Any]]] = {
     "aws:apigateway/domainName:DomainName": _domain,
     "aws:apigateway/restApi:RestApi": _rest_api,
     "aws:apigateway/stage:Stage": _rest_stage,
+    "aws:cloudwatch/eventBus:EventBus": _arn("events", "event-bus/"),
+    "aws:cloudwatch/eventRule:EventRule": _rule,
     "aws:cloudwatch/logGroup:LogGroup": _arn("logs", "log-group:"),
     "aws:dynamodb/table:Table": _table,
     "aws:iam/role:Role": _role,

@@ -38,6 +38,7 @@ class Registered:
     protect: bool
     retain: bool
     delete_before_replace: bool
+    ignored: frozenset[str]
     dependencies: frozenset[str]
     secrets: frozenset[str]
 
@@ -90,6 +91,7 @@ class Engine:
             protect=request.protect,
             retain=request.retainOnDelete,
             delete_before_replace=request.deleteBeforeReplace,
+            ignored=frozenset(request.ignoreChanges),
             dependencies=frozenset(depends),
             secrets=secrets,
         )

@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 
 from infra import api_spec
-from infra.api_spec import METHODS, ROUTES, ApiSpec, MethodConstants, Route
+from infra.api_spec import METHODS, ApiSpec, MethodConstants
 from infra.components.api_stage import ACCESS_LOG
 from infra.cors import Cors
 from infra.gateway_responses import GATEWAY_RESPONSES
+from infra.routes import ROUTES, Route
+from infra.settings import Settings
 from tests.infra.stages import STAGES, previewed, run_stage, updated
 
 ANY_ORIGIN = Cors(("*",))
 METHOD = "aws:apigateway/method:Method"
 INTEGRATION = "aws:apigateway/integration:Integration"
 DEPLOYMENT = "aws:apigateway/deployment:Deployment"
+SETTINGS = "aws:apigateway/methodSettings:MethodSettings"
 
 
 def trigger(**changes: Any) -> str:
@@ -25,13 +28,14 @@ def trigger(**changes: Any) -> str:
     return digest
 
 
-def test_every_route_needs_the_authorizer_and_a_key() -> None:
+def test_every_route_but_the_webhooks_needs_the_authorizer_and_a_key() -> None:
     run = updated("dev")
+    assert [route.name for route in ROUTES if route.open] == ["POST /v1/webhooks/{tenant}/{source}"]
     for route in ROUTES:
         method = run.one(METHOD, route.name).inputs
-        assert method["authorization"] == "CUSTOM"
-        assert method["authorizerId"] == "id-of-api-authorizer"
-        assert method["apiKeyRequired"] is True
+        assert method["authorization"] == ("NONE" if route.open else "CUSTOM")
+        assert method.get("authorizerId") == (None if route.open else "id-of-api-authorizer")
+        assert method["apiKeyRequired"] is not route.open
         integration = run.one(INTEGRATION, route.name).inputs
         assert integration["type"] == "AWS_PROXY"
         assert integration["integrationHttpMethod"] == "POST"
@@ -78,10 +82,11 @@ def test_the_content_is_every_route_with_its_function() -> None:
             ROUTES,
             ROUTES[:-1],
             (*ROUTES, Route("DELETE", "/v1/leads/{id}", "read")),
+            (replace(ROUTES[0], open=True), *ROUTES[1:]),
             (replace(ROUTES[0], function="read"), *ROUTES[1:]),
         )
     }
-    assert len(digests) == 4
+    assert len(digests) == 5
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(MethodConstants)])
@@ -108,12 +113,23 @@ def test_the_gateway_may_call_each_function_for_its_own_routes_only() -> None:
     found = {
         (each.inputs["function"], each.inputs["qualifier"], each.inputs["sourceArn"])
         for each in updated("dev").of_type("aws:lambda/permission:Permission")
+        if each.inputs["principal"] == "apigateway.amazonaws.com"
     }
     api = "arn:aws:execute-api:eu-west-1:123456789012:api1"
     assert found == {
-        ("onceward-dev_ingest", "live", f"{api}/dev/POST/v1/leads"),
-        ("onceward-dev_read", "live", f"{api}/dev/GET/v1/leads/*"),
-        ("onceward-dev_read", "live", f"{api}/dev/GET/v1/receipts/*"),
+        *(
+            ("onceward-dev_ingest", "live", f"{api}/dev/POST/v1/{operation}")
+            for operation in ("leads", "orders")
+        ),
+        *(
+            ("onceward-dev_execute", "live", f"{api}/dev/POST/v1/{operation}")
+            for operation in ("payments", "appointments")
+        ),
+        ("onceward-dev_webhooks", "live", f"{api}/dev/POST/v1/webhooks/*/*"),
+        *(
+            ("onceward-dev_read", "live", f"{api}/dev/GET/v1/{things}/*")
+            for things in ("leads", "payments", "appointments", "orders", "webhook-events", "receipts")
+        ),
         ("onceward-dev_authorizer", "live", f"{api}/authorizers/id-of-api-authorizer"),
     }
 
@@ -165,12 +181,29 @@ def test_the_access_log_is_json_with_tenant_and_correlation_id_and_no_header_of_
 
 
 def test_requests_are_never_written_to_the_execution_log() -> None:
-    (settings,) = previewed("dev").of_type("aws:apigateway/methodSettings:MethodSettings")
-    assert settings.inputs["settings"] == {
-        "metricsEnabled": True,
-        "loggingLevel": "OFF",
-        "dataTraceEnabled": False,
-    }
+    # A method's own settings take the place of the general ones, so every one of them has to say it.
+    found = previewed("dev").of_type(SETTINGS)
+    assert {each.inputs["methodPath"] for each in found} > {"*/*"}
+    for each in found:
+        settings = each.inputs["settings"]
+        assert (settings["loggingLevel"], settings["dataTraceEnabled"]) == ("OFF", False)
+        assert settings["metricsEnabled"] is True
+
+
+def test_what_no_usage_plan_bounds_has_a_rate_of_its_own() -> None:
+    run = updated("dev")
+    (general,) = [each for each in run.of_type(SETTINGS) if each.inputs["methodPath"] == "*/*"]
+    assert "throttlingRateLimit" not in general.inputs["settings"]
+    (webhooks,) = [each for each in run.of_type(SETTINGS) if each is not general]
+    assert webhooks.inputs["methodPath"] == "v1/webhooks/{tenant}/{source}/POST"
+    limits = [webhooks.inputs["settings"][f"throttling{kind}Limit"] for kind in ("Rate", "Burst")]
+    default = Settings(stage="dev")
+    assert limits == [default.webhook_rate_per_second, default.webhook_burst]
+    # Both change the REST stage, which AWS refuses to have changed twice at a time.
+    assert general.urn in webhooks.dependencies
+    other = run_stage("dev", webhookRatePerSecond=7, webhookBurst=3).one(SETTINGS, webhooks.name)
+    limits = [other.inputs["settings"][f"throttling{kind}Limit"] for kind in ("Rate", "Burst")]
+    assert limits == [7, 3]
 
 
 def test_the_accounts_logging_role_is_made_only_on_request_and_is_never_deleted() -> None:

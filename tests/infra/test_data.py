@@ -2,13 +2,15 @@
 
 import pytest
 
-from tests.infra.engine import Run
+from infra.alarms import QUEUES
+from tests.infra.engine import Registered, Run
 from tests.infra.stages import STAGES, previewed, run_stage, updated
 
 TABLE = "aws:dynamodb/table:Table"
+INDEX_KEYS = {"pendingShard": "S", "pendingSince": "N"}
 KEPT = (
-    *((TABLE, name) for name in ("receipts", "records", "tenants")),
-    *(("aws:sqs/queue:Queue", name) for name in ("dispatch-retry", "dispatch-dlq", "delivery-dlq")),
+    *((TABLE, name) for name in ("receipts", "records", "slots", "tenants")),
+    *(("aws:sqs/queue:Queue", name) for name in QUEUES),
     ("aws:kms/key:Key", "key"),
     ("aws:s3/bucket:Bucket", "failures"),
 )
@@ -51,7 +53,8 @@ def test_tables_are_on_demand_encrypted_and_can_go_back_in_time(stage: str) -> N
     for each in updated(stage).of_type(TABLE):
         assert each.inputs["billingMode"] == "PAY_PER_REQUEST"
         assert each.inputs["hashKey"] == "pk"
-        assert each.inputs["attributes"] == [{"name": "pk", "type": "S"}]
+        keys = {attribute["name"]: attribute["type"] for attribute in each.inputs["attributes"]}
+        assert keys == {"pk": "S"} | (INDEX_KEYS if each.name == "records" else {})
         assert each.inputs["pointInTimeRecovery"] == {"enabled": True}
         encryption = each.inputs["serverSideEncryption"]
         assert encryption == {"enabled": True, "kmsKeyArn": "arn:aws:kms:eu-west-1:123456789012:key/k1"}
@@ -64,11 +67,30 @@ def test_receipts_are_swept_by_purge_at_and_streamed_with_both_images() -> None:
     assert receipts["streamViewType"] == "NEW_AND_OLD_IMAGES"
 
 
-def test_records_and_registry_are_neither_swept_nor_streamed() -> None:
-    for name in ("records", "tenants"):
+def test_records_slots_and_registry_are_neither_swept_nor_streamed() -> None:
+    for name in ("records", "slots", "tenants"):
         table = previewed("dev").one(TABLE, name).inputs
         assert "ttl" not in table
         assert "streamEnabled" not in table
+
+
+def test_pending_work_is_found_by_shard_oldest_first_with_what_a_message_needs() -> None:
+    run = previewed("dev")
+    (index,) = run.one(TABLE, "records").inputs["globalSecondaryIndexes"]
+    assert index["name"] == "pending"
+    keys = [(key["attributeName"], key["keyType"]) for key in index["keySchemas"]]
+    assert keys == [("pendingShard", "HASH"), ("pendingSince", "RANGE")]
+    # Not the document: an index that held it would double what every order costs to write and to keep.
+    assert index["projectionType"] == "INCLUDE"
+    assert index["nonKeyAttributes"] == [
+        *("operation", "status", "eventId", "correlationId", "tenantId", "recordId"),
+        *("requeuedAt", "requeues"),
+    ]
+    assert not [each for each in run.of_type(TABLE) if each.name != "records" and _indexed(each)]
+
+
+def _indexed(table: Registered) -> bool:
+    return "globalSecondaryIndexes" in table.inputs
 
 
 def test_the_key_turns_over_by_itself() -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from handlers.adapters.parking import pause_seconds
+from infra.alarms import QUEUES
 from infra.components.dispatch_feed import STREAM_FILTER
 from infra.timeouts import TIMEOUTS
 from tests.infra.engine import Registered
@@ -111,6 +112,6 @@ def test_a_parked_receipt_is_hidden_for_six_times_the_functions_timeout() -> Non
     assert visibility >= 6 * TIMEOUTS["dispatch"]
 
 
-@pytest.mark.parametrize("name", ["dispatch-retry", "dispatch-dlq", "delivery-dlq"])
+@pytest.mark.parametrize("name", QUEUES)
 def test_every_queue_is_encrypted_with_the_stages_key(name: str) -> None:
     assert updated("dev").one(QUEUE, name).inputs["kmsMasterKeyId"].endswith(":key/k1")

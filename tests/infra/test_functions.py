@@ -1,12 +1,25 @@
 """The functions: what each is given, and that it can be rolled back."""
 
+import os
+from typing import get_args
+
 import pytest
 
+from handlers import settings as handlers_settings
+from infra.routes import ROUTES
+from infra.settings import FunctionName
 from tests.infra.engine import Registered
 from tests.infra.stages import previewed, run_stage, updated
 
 FUNCTION = "aws:lambda/function:Function"
-NAMES = ("authorizer", "dispatch", "ingest", "read")
+NAMES: tuple[FunctionName, ...] = get_args(FunctionName)
+QUEUES = "https://sqs.eu-west-1.amazonaws.com/123456789012/onceward-dev_"
+SECRETS = {"SECRETS_PREFIX": "/onceward/dev/"}
+WORK_QUEUES = {"ORDERS_QUEUE_URL": f"{QUEUES}orders", "WEBHOOKS_QUEUE_URL": f"{QUEUES}webhooks"}
+TOPICS = {"TOPIC_ARN_PREFIX": "arn:aws:sns:eu-west-1:123456789012:onceward-dev-"}
+RECEIPTS, RECORDS, TENANTS = (
+    {f"{name.upper()}_TABLE": f"onceward-dev_{name}"} for name in ("receipts", "records", "tenants")
+)
 COMMON = {
     "STAGE": "dev",
     "POWERTOOLS_LOG_LEVEL": "INFO",
@@ -21,30 +34,69 @@ def function(name: str, stage: str = "dev") -> Registered:
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("authorizer", {"TENANTS_TABLE": "onceward-dev_tenants"}),
-        ("ingest", {"RECEIPTS_TABLE": "onceward-dev_receipts", "CORS_ORIGINS": "*"}),
-        (
-            "read",
-            {
-                "RECEIPTS_TABLE": "onceward-dev_receipts",
-                "RECORDS_TABLE": "onceward-dev_records",
-                "CORS_ORIGINS": "*",
-            },
-        ),
+        ("authorizer", TENANTS),
+        ("ingest", RECEIPTS | {"CORS_ORIGINS": "*"}),
+        ("execute", RECEIPTS | SECRETS | {"SLOTS_TABLE": "onceward-dev_slots", "CORS_ORIGINS": "*"}),
+        ("webhooks", RECEIPTS | TENANTS | SECRETS),
+        ("read", RECEIPTS | RECORDS | {"CORS_ORIGINS": "*"}),
         (
             "dispatch",
             {
-                "RECORDS_TABLE": "onceward-dev_records",
-                "TOPIC_ARN_PREFIX": "arn:aws:sns:eu-west-1:123456789012:onceward-dev-",
-                "RETRY_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/123456789012/onceward-dev_dispatch-retry",
+                **(RECORDS | TOPICS | WORK_QUEUES),
+                "RETRY_QUEUE_URL": f"{QUEUES}dispatch-retry",
                 "STREAM_PARTIAL_FAILURES": "honoured",
             },
         ),
+        ("deliver", RECORDS | TENANTS | SECRETS | {"QUEUE_URL": f"{QUEUES}webhooks", "MAX_RECEIVES": "12"}),
+        (
+            "fulfil",
+            {
+                **(RECORDS | TENANTS | SECRETS),
+                "QUEUE_URL": f"{QUEUES}orders",
+                "MAX_RECEIVES": "12",
+                "EVENT_BUS_NAME": "onceward-dev_orders",
+            },
+        ),
+        ("notify", TOPICS),
+        ("reconcile", RECORDS | WORK_QUEUES),
     ],
 )
 def test_a_function_gets_the_environment_that_it_reads(name: str, own: dict[str, str]) -> None:
     variables = function(name).inputs["environment"]["variables"]
     assert variables == COMMON | {"POWERTOOLS_SERVICE_NAME": name} | own
+
+
+READERS = {
+    "authorizer": handlers_settings.AuthorizerSettings,
+    "ingest": handlers_settings.IngestSettings,
+    "execute": handlers_settings.ExecuteSettings,
+    "webhooks": handlers_settings.WebhooksSettings,
+    "read": handlers_settings.ReadSettings,
+    "dispatch": handlers_settings.DispatchSettings,
+    "deliver": handlers_settings.WorkerSettings,
+    "fulfil": handlers_settings.WorkerSettings,
+    "notify": handlers_settings.NotifySettings,
+    "reconcile": handlers_settings.ReconcileSettings,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_function_can_read_the_environment_that_it_gets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in tuple(os.environ):
+        monkeypatch.delenv(variable)
+    for variable, value in function(name).inputs["environment"]["variables"].items():
+        monkeypatch.setenv(variable, value)
+    assert READERS[name].from_environment().stage == "dev"
+
+
+def test_the_stand_in_stands_in_for_whatever_is_outside_aws() -> None:
+    run = run_stage("local", standInUrl="http://127.0.0.1:9999")
+    given = {
+        name: run.one(FUNCTION, f"{name}-function").inputs["environment"]["variables"].get("STAND_IN_URL")
+        for name in NAMES
+    }
+    told = {"execute", "deliver", "fulfil"}
+    assert given == {name: "http://127.0.0.1:9999" if name in told else None for name in NAMES}
 
 
 def test_dispatch_is_told_that_the_local_stream_ignores_partial_failures() -> None:
@@ -93,5 +145,5 @@ def test_concurrency_is_reserved_only_where_the_stage_says_so() -> None:
 
 
 def test_api_functions_end_before_the_gateway_gives_up() -> None:
-    for name in ("authorizer", "ingest", "read"):
+    for name in {"authorizer", *(route.function for route in ROUTES)}:
         assert function(name).inputs["timeout"] < 29  # API Gateway's own limit, seconds

@@ -4,16 +4,23 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from infra import policies
 from infra.naming import Arns, Location, Names
+from infra.settings import FunctionName
 from tests.infra.stages import STAGES, previewed
 
 ARNS = Arns(Location("aws", "123456789012", "eu-west-1"), Names("dev"))
-FUNCTIONS = ("authorizer", "dispatch", "ingest", "read")
+FUNCTIONS: tuple[FunctionName, ...] = get_args(FunctionName)
+TAKE = {
+    "sqs:ChangeMessageVisibility",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:ReceiveMessage",
+}
 EVERYONE = {"logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 
 
@@ -45,14 +52,17 @@ def registered(stage: str, function: str) -> str:
 
 
 every_role = pytest.mark.parametrize(
-    ("stage", "function"), [(stage, function) for stage in STAGES for function in FUNCTIONS]
+    ("stage", "function"),
+    # "canary" is CodeDeploy's role, in the stage that has canaries.
+    [*((stage, function) for stage in STAGES for function in FUNCTIONS), ("prod", "canary")],
 )
 
 
 def test_there_are_no_other_roles_policies() -> None:
     for stage in STAGES:
         names = {each.name for each in previewed(stage).of_type("aws:iam/rolePolicy:RolePolicy")}
-        assert names == {f"{function}-policy" for function in FUNCTIONS}
+        canary = {"canary-policy"} if stage == "prod" else set()
+        assert names == {f"{function}-policy" for function in FUNCTIONS} | canary
 
 
 @every_role
@@ -78,7 +88,8 @@ def test_only_listed_calls_are_on_every_resource(stage: str, function: str) -> N
         if "*" in listed(statement["Resource"]):
             assert set(listed(statement["Action"])) <= set(policies.TAKES_NO_RESOURCE)
         for resource in listed(statement["Resource"]):
-            assert resource == "*" or re.search(rf"[:/]onceward-{stage}[_-]", resource), resource
+            ours = re.search(rf"[:/]onceward-{stage}[_-]|:parameter/onceward/{stage}/", resource)
+            assert resource == "*" or ours, resource
 
 
 def test_every_listed_call_is_made_and_has_a_reason() -> None:
@@ -93,6 +104,15 @@ def test_every_listed_call_is_made_and_has_a_reason() -> None:
         ("authorizer", {"dynamodb:GetItem"}),
         ("ingest", {"dynamodb:PutItem"}),
         ("read", {"dynamodb:GetItem"}),
+        ("execute", {"dynamodb:PutItem", "dynamodb:UpdateItem", "ssm:GetParameter"}),
+        ("webhooks", {"dynamodb:PutItem", "dynamodb:GetItem", "ssm:GetParameter"}),
+        ("deliver", {"dynamodb:UpdateItem", "dynamodb:GetItem", "ssm:GetParameter", *TAKE}),
+        (
+            "fulfil",
+            {"dynamodb:UpdateItem", "dynamodb:GetItem", "ssm:GetParameter", "events:PutEvents", *TAKE},
+        ),
+        ("notify", {"sns:Publish", "sqs:SendMessage"}),
+        ("reconcile", {"dynamodb:Query", "dynamodb:UpdateItem", "sqs:SendMessage"}),
         (
             "dispatch",
             {
@@ -104,11 +124,8 @@ def test_every_listed_call_is_made_and_has_a_reason() -> None:
                 "s3:ListBucket",
                 "s3:PutObject",
                 "sns:Publish",
-                "sqs:ChangeMessageVisibility",
-                "sqs:DeleteMessage",
-                "sqs:GetQueueAttributes",
-                "sqs:ReceiveMessage",
                 "sqs:SendMessage",
+                *TAKE,
             },
         ),
     ],
@@ -124,6 +141,13 @@ def test_a_function_may_make_its_own_calls_only(function: str, calls: set[str]) 
         ("ingest", "dynamodb:PutItem", {"receipts"}),
         ("read", "dynamodb:GetItem", {"receipts", "records"}),
         ("dispatch", "dynamodb:PutItem", {"records"}),
+        ("execute", "dynamodb:PutItem", {"receipts", "slots"}),
+        ("execute", "dynamodb:UpdateItem", {"receipts"}),
+        ("webhooks", "dynamodb:PutItem", {"receipts"}),
+        ("webhooks", "dynamodb:GetItem", {"tenants"}),
+        ("deliver", "dynamodb:UpdateItem", {"records"}),
+        ("fulfil", "dynamodb:UpdateItem", {"records"}),
+        ("reconcile", "dynamodb:UpdateItem", {"records"}),
     ],
 )
 def test_a_function_reaches_its_own_tables_only(function: str, action: str, tables: set[str]) -> None:
@@ -131,8 +155,9 @@ def test_a_function_reaches_its_own_tables_only(function: str, action: str, tabl
     assert allowed == {ARNS.table(name) for name in tables}
 
 
-def test_dispatch_publishes_to_tenants_topics_of_its_stage_and_to_nothing_else() -> None:
-    allowed = resources_of(policies.function_role("dispatch", ARNS), "sns:Publish")
+@pytest.mark.parametrize("function", ["dispatch", "notify"])
+def test_events_go_to_tenants_topics_of_the_stage_and_to_nothing_else(function: str) -> None:
+    allowed = resources_of(policies.function_role(function, ARNS), "sns:Publish")
     assert allowed == {"arn:aws:sns:eu-west-1:123456789012:onceward-dev-*"}
     # The alarm topic has an underscore where a tenant has a hyphen, so the pattern does not meet it.
     assert not ARNS.topic("alarms").startswith(ARNS.tenant_topic_prefix)
@@ -153,7 +178,7 @@ def test_every_function_has_a_role_of_its_own() -> None:
     trusts = {
         each.inputs["assumeRolePolicy"]
         for each in run.of_type("aws:iam/role:Role")
-        if "logging" not in each.name
+        if each.name.removesuffix("-role") in FUNCTIONS
     }
     (trust,) = map(json.loads, trusts)
     assert trust["Statement"][0]["Principal"] == {"Service": "lambda.amazonaws.com"}

@@ -4,12 +4,14 @@ import json
 import os
 import runpy
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pulumi.runtime import rpc
 
 from infra import bundle
 from infra.program import REPOSITORY
+from infra.settings import FunctionName
 from tests.infra.engine import run
 from tests.infra.stages import STAGES, config_of, empty_bundle, previewed, sample_tenants, updated
 
@@ -22,6 +24,7 @@ REVIEWED = (
     ("aws:sqs/queuePolicy:QueuePolicy", "policy"),
     ("aws:cloudwatch/dashboard:Dashboard", "dashboardBody"),
     ("aws:apigateway/deployment:Deployment", "triggers"),
+    ("aws:cloudwatch/eventRule:EventRule", "name"),
 )
 
 
@@ -51,9 +54,12 @@ def test_outputs_hold_what_the_local_platform_and_the_storm_read() -> None:
     assert outputs["apiUrl"] == "https://api1.execute-api.eu-west-1.amazonaws.com/dev"
     assert outputs["stage"] == "dev"
     assert outputs["region"] == "eu-west-1"
-    assert outputs["tables"] == {name: f"onceward-dev_{name}" for name in ("receipts", "records", "tenants")}
+    assert outputs["tables"] == {
+        name: f"onceward-dev_{name}" for name in ("receipts", "records", "slots", "tenants")
+    }
     assert outputs["functions"]["ingest"] == {"name": "onceward-dev_ingest", "alias": "live"}
-    assert sorted(outputs["functions"]) == ["authorizer", "dispatch", "ingest", "read"]
+    assert sorted(outputs["functions"]) == sorted(get_args(FunctionName))
+    assert (outputs["deployment"], updated("prod").outputs["deployment"]) == ("all-at-once", "canary")
     assert set(outputs["tenants"]) == {each.id for each in sample_tenants("dev").tenants}
     assert set(outputs["tenants"]["acme"]["keys"]) == {"server", "web"}
     assert outputs["tenants"]["acme"]["topicArn"].endswith(":onceward-dev-acme")

@@ -43,6 +43,13 @@ def test_every_stage_of_the_repository_can_be_read(stage: str) -> None:
         ("corsOrigins", "https://a.example.com", "valid tuple"),
         ("alarmEmail", "nobody", "match pattern"),
         ("reservedConcurrency", {"dispatcher": 5}, "authorizer"),
+        ("workerConcurrency", {"deliver": 1}, "greater than or equal to 2"),
+        ("workerConcurrency", {"dispatch": 5}, "Extra inputs are not permitted"),
+        ("workReceives", 1, "greater than or equal to 2"),
+        ("webhookRatePerSecond", 0, "greater than or equal to 1"),
+        ("webhookBurst", 5001, "less than or equal to 5000"),
+        ("deployment", "blue-green", "'all-at-once' or 'canary'"),
+        ("standInUrl", "http://example.com:1", "match pattern"),
         ("reservedConcurrency", {"ingest": 0}, "greater than or equal to 1"),
         ("customDomain", {"name": "api.example.com"}, "Field required"),
         ("customDomain", {"name": "API", "certificateArn": "arn"}, "match pattern"),
@@ -68,13 +75,36 @@ def test_every_fault_is_listed_at_once() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("requireTls", False), ("bundlePlatform", "native"), ("streamPartialFailures", False)],
+    [
+        *(("requireTls", False), ("bundlePlatform", "native"), ("streamPartialFailures", False)),
+        ("standInUrl", "http://127.0.0.1:9999"),
+    ],
 )
 def test_what_the_local_aws_lacks_is_a_setting_of_local_only(key: str, value: Any) -> None:
     parsed("local", **{key: value})
     for stage in ("dev", "prod"):
-        with pytest.raises(SettingsError, match=rf"onceward:{key}: .* is for the stage 'local' only"):
+        with pytest.raises(SettingsError, match=rf"onceward:{key}: .*is for the stage 'local' only"):
             parsed(stage, **{key: value})
+
+
+def test_a_canary_needs_what_the_local_aws_has_not() -> None:
+    assert parsed("prod", deployment="canary").deployment == "canary"
+    with pytest.raises(SettingsError, match="deployment: canary: the local AWS has no CodeDeploy"):
+        parsed("local", deployment="canary")
+
+
+@pytest.mark.parametrize(
+    ("function", "reserved"), [("fulfil", 10), ("deliver", 4), ("dispatch", 2)], ids=lambda value: str(value)
+)
+def test_a_queue_may_not_use_up_its_functions_reserved_concurrency(function: str, reserved: int) -> None:
+    with pytest.raises(SettingsError, match=rf"reservedConcurrency\.{function}: must be above \d+, the most"):
+        parsed(reservedConcurrency={function: reserved})
+
+
+def test_a_queue_that_leaves_some_of_it_is_taken() -> None:
+    assert parsed(reservedConcurrency={"fulfil": 11, "dispatch": 3}).queue_concurrency["fulfil"] == 10
+    settings = parsed(reservedConcurrency={"fulfil": 5}, workerConcurrency={"fulfil": 4})
+    assert settings.queue_concurrency == {"fulfil": 4, "deliver": 10, "dispatch": 2}
 
 
 def test_the_stage_itself_is_not_a_setting() -> None:
