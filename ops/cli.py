@@ -11,6 +11,7 @@ from ops.commands import (
     local,
     openapi,
     receipts,
+    release,
     rollback,
     secrets,
     storm,
@@ -36,6 +37,7 @@ app.add_typer(receipts.app, name="receipts")
 storm.register(app)
 verify.register(app)
 demo.register(app)
+release.register(app)
 rollback.register(app)
 openapi.register(app)
 

@@ -39,7 +39,7 @@ def roll_back(client: LambdaClient, function: str, to: int | None) -> Move:
     except client.exceptions.ResourceNotFoundException:
         raise RollbackError(f"{function} has no alias {ALIAS}: is the stage deployed?") from None
     before = alias["FunctionVersion"]
-    after = _choose(_versions(client, function), before, to)
+    after = _choose(versions(client, function), before, to)
     changes: dict[str, Any] = {"FunctionName": function, "Name": ALIAS, "FunctionVersion": str(after)}
     if alias.get("RoutingConfig"):
         # A weighted version beside it would go on taking its share.
@@ -67,7 +67,8 @@ def _choose(versions: list[int], before: str, to: int | None) -> int:
     return max(earlier)
 
 
-def _versions(client: LambdaClient, function: str) -> list[int]:
+def versions(client: LambdaClient, function: str) -> list[int]:
+    """The published versions of a function, oldest first."""
     pages = client.get_paginator("list_versions_by_function").paginate(FunctionName=function)
     numbers = [version["Version"] for page in pages for version in page["Versions"]]
     # `$LATEST` is the unpublished code: it can change under an alias, so it is nothing to go back to.

@@ -31,7 +31,8 @@ def rollback(
 ) -> None:
     """Point a function's alias `live` at an earlier version; requests go there from then on.
 
-    It stays there until an update publishes another version. Take the change out of the code too.
+    It stays there until an update publishes another version (with `deployment: canary`: until the next
+    `onceward release`). Take the change out of the code too.
     """
     if function not in _FUNCTIONS:
         raise typer.BadParameter(f"{function!r} is none of {', '.join(_FUNCTIONS)}", param_hint="FUNCTION")

@@ -65,7 +65,7 @@ class DlqStage:
 
     def record(self, number: int, tenant: str = "acme") -> dict[str, Any] | None:
         answer = self.dynamodb.get_item(TableName=RECORDS_TABLE, Key={"pk": {"S": f"{tenant}#R{number}"}})
-        found: dict[str, Any] | None = answer.get("Item")  # type: ignore[assignment]
+        found: dict[str, Any] | None = answer.get("Item")
         return found
 
     def dlq(self, *arguments: str, typed: str | None = None) -> Result:
