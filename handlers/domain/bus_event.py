@@ -35,14 +35,14 @@ class Notice:
 def detail_of(delivery: Delivery, event: str) -> str:
     """`{"tenantId", "event"}` as JSON text; `event` is the CloudEvent (JSON text) of the delivery.
 
-    An object, for rules to look into; but text where an object would not come back as the same text: bus and
-    Lambda parse a detail and write it again, and 1e400 or 1.50 would not survive that.
+    An object, for rules to look into; but text where a number of it would come back spelled otherwise: Lambda
+    parses a detail, and 1e400 or 1.50 would not survive being written again.
 
     Raises:
         CorruptItem: it would be more than the bus takes.
     """
     parsed = json.loads(event)
-    survives = _text(parsed) == event
+    survives = _spelled(_text(parsed)) == _spelled(event)
     detail = _text({"tenantId": delivery.tenant_id, "event": parsed if survives else event})
     if len(detail.encode()) > _MAX_DETAIL_BYTES:
         raise CorruptItem(f"the event's detail would be over {_MAX_DETAIL_BYTES} bytes")
@@ -68,6 +68,23 @@ def notice_in(event: Mapping[str, Any]) -> Notice:
     if str(source).rpartition("/")[2] != tenant_id:
         raise CorruptItem("an event of the bus names one tenant and is another's")
     return Notice(tenant_id, str(kind), str(event_id), correlation_id, text)
+
+
+def _spelled(text: str) -> object:
+    """The JSON value in `text`, with every number as it is spelled."""
+    return json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+
+
+class _Number(str):
+    """A number's spelling, which equals no string of the same letters."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Number) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash((_Number, str(self)))
 
 
 def _text(event: object) -> str:
