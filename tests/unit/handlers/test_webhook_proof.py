@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hmac
 import json
 import time
 from datetime import UTC, datetime
@@ -220,6 +221,16 @@ def test_a_standard_webhooks_secret_may_lack_prefix_and_padding_and_what_is_no_b
     for none in ("whsec_", "whsec_!!!", "whsec_é", "=", "whsec_A"):
         assert reason(scheme, [none], headers, body, at) == "no_match"
         assert reason(scheme, [none, secret], headers, body, at) is None
+    assert reason(scheme, [secret.replace("8", "!8")], headers, body, at) == "no_match"
+
+
+def test_a_secret_without_a_key_in_it_is_no_key_that_a_stranger_can_sign_with() -> None:
+    scheme, _, headers, body, at = STANDARD
+    signed = f"{headers['webhook-id']}.{at}.".encode() + body
+    empty = base64.b64encode(hmac.digest(b"", signed, "sha256")).decode()
+    sent = headers | {"webhook-signature": f"v1,{empty}"}
+    for secret in ("whsec_", "whsec_=", "="):
+        assert reason(scheme, [secret], sent, body, at) == "no_match"
 
 
 @given(body=st.text(max_size=40), secret=st.text("abcdefgh_0129é", min_size=1, max_size=20))
