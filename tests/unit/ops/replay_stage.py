@@ -42,7 +42,7 @@ class Stage:
         self.queue_url = self.sqs.create_queue(QueueName="onceward-local_dispatch-retry")["QueueUrl"]
         self.s3 = boto3.client("s3", region_name="us-east-1")
         self.s3.create_bucket(Bucket=BUCKET)
-        tables = {"receipts": RECEIPTS_TABLE, "records": RECORDS_TABLE}
+        tables = {"receipts": RECEIPTS_TABLE, "records": RECORDS_TABLE, "tenants": "x"}
         tenants = {
             "acme": {"keys": {"server": "k"}},
             "bluebird": {"keys": {"server": "k"}, "status": "suspended"},
