@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import jmespath
 from jmespath.exceptions import JMESPathError
 
+from handlers.domain.canonical_json import canonical
+
 if TYPE_CHECKING:
     from tenants.webhooks import WebhookSource
 
@@ -61,7 +63,9 @@ def _found(path: str, body: bytes) -> str | None:
         raise UnsignableError("the body is not JSON") from None
     except JMESPathError:
         return None
-    return None if found is None or isinstance(found, dict | list) else str(found)
+    if isinstance(found, bool | int | float):
+        return canonical(found).decode()  # as the receiver spells it: 1.0 is 1
+    return found if isinstance(found, str) else None
 
 
 def _proof(source: WebhookSource, secret: str, body: bytes, event_id: str, now: int) -> dict[str, str]:
