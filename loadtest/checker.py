@@ -194,7 +194,7 @@ def _check_bodies(heard: KeyAnswers, receipt: StoredReceipt, found: Violations) 
     owner = receipt.body_hash
     if receipt.refuses:
         owner = next(iter(heard.declined), None) if len(heard.declined) <= 1 else None
-    elif owner not in heard.sent:
+    elif owner not in heard.sent and (receipt.completed or receipt.document):
         found.add(
             Kind.WRONG_CONTENT,
             heard.tenant,

@@ -17,13 +17,14 @@ from loadtest import history, stored, storm
 from loadtest.answers import Answers
 from loadtest.checker import check
 from loadtest.expected import Expected
-from loadtest.history import LEADS, Outcome
+from loadtest.history import Outcome
+from loadtest.operations import BY_NAME
 from loadtest.plan import plan
-from loadtest.reads import read_leads
+from loadtest.reads import read_records
 from loadtest.run import RunDirectory
 from loadtest.target import parse
 from loadtest.verdict import Kind
-from tests.unit.storm.fake_platform import FakePlatform, key_of, serve
+from tests.unit.storm.fake_platform import SECRET, FakePlatform, key_of, serve
 from tests.unit.storm.test_plan import SMALL
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 # Fast enough for a test, slow enough for the fake server.
 QUICK = replace(SMALL, requests=250, keys=16, rate=400.0)
+ALL = replace(SMALL, requests=450, keys=40, rate=400.0, operations=tuple(BY_NAME))
 
 
 def _storm(tmp_path: Path, platform: FakePlatform, settings: RunSettings = QUICK) -> RunDirectory:
@@ -49,8 +51,12 @@ def _storm(tmp_path: Path, platform: FakePlatform, settings: RunSettings = QUICK
 def _judge(directory: RunDirectory, platform: FakePlatform) -> Verdict:
     """The verdict; the platform must still be up, to be read from."""
     target = parse(platform.outputs())
-    ids = [receipt["outbox"]["recordId"] for receipt in platform.receipts.values()]
-    read_leads(target, target.tenants.values(), ids, directory.reads)
+    ids = [
+        (receipt["operation"], receipt["outbox"]["recordId"])
+        for receipt in platform.receipts.values()
+        if "outbox" in receipt
+    ]
+    read_records(target, target.tenants.values(), ids, directory.reads)
     answers = Answers()
     for attempt in history.read(directory.path):
         answers.hear(attempt)
@@ -60,30 +66,39 @@ def _judge(directory: RunDirectory, platform: FakePlatform) -> Verdict:
         map(stored.record, platform.records.values()),
         [stored.event(*event) for event in platform.events],
         Expected.of(directory.settings()),
+        platform.outside(),
     )
 
 
 def test_a_storm_on_a_good_stage_passes_and_does_what_was_planned(tmp_path: Path) -> None:
     with serve() as platform:
-        directory = _storm(tmp_path, platform)
+        directory = _storm(tmp_path, platform, ALL)
         verdict = _judge(directory, platform)
     assert verdict.violations == ()
-    planned = sorted((one.tenant, one.key or "") for one in plan(QUICK).requests())
-    attempts = [one for one in history.read(directory.path) if one.operation == LEADS]
-    assert sorted((one.tenant, one.key or "") for one in attempts) == planned
-    assert len({one.attempt_id for one in attempts}) == QUICK.requests
-    dropped = sum(one.drop_after_ms is not None for one in plan(QUICK).requests())
-    assert (verdict.counts.dropped, verdict.counts.unknown) == (dropped, 0)
-    assert min(dropped, verdict.counts.conflicts) > 0
+    planned = sorted((one.operation, one.tenant, one.key or "") for one in plan(ALL).requests())
+    attempts = [one for one in history.read(directory.path) if one.operation in BY_NAME]
+    assert sorted((one.operation, one.tenant, one.key or "") for one in attempts) == planned
+    assert len({one.attempt_id for one in attempts}) == ALL.requests
+    dropped = sum(one.drop_after_ms is not None for one in plan(ALL).requests())
+    counts = verdict.counts
+    assert (counts.dropped, counts.unknown) == (dropped, 0)
+    assert min(dropped, counts.conflicts, counts.in_progress, counts.declined) > 0
+    assert min(counts.charges, counts.entities) > 0
+    assert set(verdict.by_operation) == set(BY_NAME)
     assert verdict.writes_per_key == {1: len(platform.receipts)}
-
-
-def test_no_api_key_is_in_any_file_of_the_run(tmp_path: Path) -> None:
-    with serve() as platform:
-        directory = _storm(tmp_path, platform)
     for file in directory.path.iterdir():
-        for tenant in QUICK.tenants:
-            assert key_of(tenant) not in file.read_text(), file.name
+        for secret in (SECRET, *map(key_of, ALL.tenants)):
+            assert secret not in file.read_text(), f"{file.name} holds a key or a secret"
+
+
+def test_faults_outside_the_tables_are_found(tmp_path: Path) -> None:
+    with serve("outside") as platform:
+        verdict = _judge(_storm(tmp_path, platform, ALL), platform)
+    assert {one.kind for one in verdict.violations} == {
+        Kind.SECOND_CHARGE,
+        Kind.SLOT_BOOKED_TWICE,
+        Kind.LOST_ENTITY,
+    }
 
 
 def test_locusts_own_workers_share_the_plan(tmp_path: Path) -> None:

@@ -9,30 +9,33 @@ from __future__ import annotations
 import json
 import ssl
 import threading
+import time
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from loadtest.bodies import derived_key
+from loadtest import bodies
 from loadtest.history import hash_of
+from loadtest.operations import APPOINTMENTS, BY_NAME, PAYMENTS
+from loadtest.outside import Charge, Entity, Outside
+from loadtest.signing import SOURCES
+from tests.unit.storm import contract
+from tests.unit.storm.fake_http import SECRET, TENANTS, handler_of, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TENANTS = ("storm-a", "storm-b", "storm-c")
+    from loadtest.operations import Operation
+    from tests.unit.storm.contract import Answered
 
+__all__ = ["SECRET", "TENANTS", "FakePlatform", "key_of", "serve"]
 
-CREATED_AT = "2026-01-01T00:00:00.000Z"
-# Status, headers, body.
-Answered = tuple[int, dict[str, str], bytes]
-
-
-def key_of(tenant: str) -> str:
-    return f"secret-of-{tenant}"
+# Long enough that duplicates of a burst meet a request that still runs.
+_EFFECT_SECONDS = 0.2
 
 
 @dataclass
@@ -48,11 +51,18 @@ class FakePlatform:
     receipts: dict[str, dict[str, Any]] = field(default_factory=dict)
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     events: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    entities: list[Entity] = field(default_factory=list)
+    slots: set[str] = field(default_factory=set)
     reads: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def outputs(self) -> dict[str, Any]:
         return {
+            # Its own AWS: it answers for the one service that the storm asks before it sends.
+            "endpointUrl": self.url,
+            "accessKeyId": "nobody",
+            "secretAccessKey": "nothing",
             "apiUrl": self.url,
             "region": "eu-central-1",
             "stage": "local",
@@ -72,14 +82,29 @@ class FakePlatform:
         home.mkdir(parents=True, exist_ok=True)
         (home / "local.json").write_text(json.dumps(self.outputs()))
 
-    def accept(self, tenant: str, key: str | None, body: dict[str, Any], correlation_id: str) -> Answered:
-        body_hash = hash_of(body) or ""
-        pk = f"{tenant}#{key or derived_key(body_hash)}"
+    def accept(
+        self,
+        operation: Operation,
+        tenant: str,
+        stored_key: str,
+        body: dict[str, Any],
+        correlation_id: str,
+        source: str | None = None,
+    ) -> Answered:
+        """Answer a request; in execute mode its effect runs while others may come."""
+        body_hash, pk = hash_of(body) or "", f"{tenant}#{stored_key}"
         with self.lock:
             known = self.receipts.get(pk)
             if known and self.fault != "unconditional-put":
-                return self._again(known, body_hash)
-            return self._first(tenant, pk, body, correlation_id)
+                return self._again(operation, known, body_hash)
+            ids = (uuid.uuid4().hex, uuid.uuid4().hex)
+            claim = {"pk": pk, "tenantId": tenant, "operation": operation.name, "fingerprint": body_hash}
+            self.receipts[pk] = {**claim, "status": "IN_PROGRESS", "correlationId": correlation_id}
+            if not operation.may_run:
+                return self._complete(operation, self.receipts[pk], ids, body, source)
+        time.sleep(_EFFECT_SECONDS)
+        with self.lock:
+            return self._complete(operation, self.receipts[pk], ids, body, source)
 
     def read(self, tenant: str, record_id: str) -> Answered:
         if self.fault == "forbidden":
@@ -92,38 +117,82 @@ class FakePlatform:
         record = self.records.get(f"{tenant}#{record_id}")
         if record is None:
             return 404, {"Content-Type": "application/problem+json"}, b'{"title":"not found"}'
-        return 200, {"Content-Type": "application/json"}, record["document"].encode()
+        read = contract.as_read(BY_NAME[record["operation"]], record["document"])
+        return 200, {"Content-Type": "application/json"}, read.encode()
 
-    def _again(self, known: dict[str, Any], body_hash: str) -> Answered:
-        if known["fingerprint"] != body_hash:
-            return 422, {"Content-Type": "application/problem+json"}, b'{"title":"key reused"}'
-        answer = known["response"]
-        body = answer["body"].encode()
+    def _again(self, operation: Operation, known: dict[str, Any], body_hash: str) -> Answered:
+        if operation.one_body and known["fingerprint"] != body_hash:
+            return 422, contract.PROBLEM, b'{"title":"key reused"}'
+        if known["status"] == "IN_PROGRESS":
+            return contract.in_progress()
+        first = known["response"]
+        status, headers, body = contract.again(
+            operation, (first["status"], first["headers"], first["body"].encode())
+        )
         if self.fault == "changed-byte":
             body = body.replace(b"id", b"Id", 1)
-        return answer["status"], {**answer["headers"], "Idempotent-Replayed": "true"}, body
+        return status, headers, body
 
-    def _first(self, tenant: str, pk: str, body: dict[str, Any], correlation_id: str) -> Answered:
-        record_id, event_id = uuid.uuid4().hex, uuid.uuid4().hex
-        document = json.dumps({"id": record_id, "createdAt": CREATED_AT, "lead": body})
-        answer = json.dumps({"id": record_id, "createdAt": CREATED_AT})
-        headers = {"Content-Type": "application/json", "Location": f"/v1/leads/{record_id}"}
-        self.receipts[pk] = {
-            "pk": pk,
-            "tenantId": tenant,
+    def _complete(
+        self,
+        operation: Operation,
+        receipt: dict[str, Any],
+        ids: tuple[str, str],
+        body: dict[str, Any],
+        source: str | None,
+    ) -> Answered:
+        final = self._refused(operation, receipt["tenantId"], ids[0], body)
+        status, headers, text = (
+            contract.final_refusal(final, receipt["correlationId"])
+            if final
+            else contract.first_answer(operation, ids[0], body)
+        )
+        receipt |= {
             "status": "COMPLETED",
-            "fingerprint": hash_of(body) or "",
-            "correlationId": correlation_id,
-            "response": {"status": 201, "headers": headers, "body": answer},
-            "outboxId": event_id,
-            "outbox": {"type": "lead.created", "recordId": record_id, "document": document},
+            "response": {"status": status, "headers": headers, "body": text.decode()},
         }
-        drop = self.fault == "dropped-dispatch" and int(sha256(pk.encode()).hexdigest(), 16) % 5 == 0
-        if not drop:
-            self._dispatch(tenant, self.receipts[pk])
-        return 201, headers, answer.encode()
+        if not final:
+            self._follow(operation, receipt, ids, contract.document(operation, ids[0], body, source))
+        return status, headers, text
 
-    def _dispatch(self, tenant: str, receipt: dict[str, Any]) -> None:
+    def _refused(self, operation: Operation, tenant: str, record_id: str, body: dict[str, Any]) -> int | None:
+        """The effect of execute mode: a charge or a slot; the status of its refusal, or None."""
+        if operation is PAYMENTS:
+            if body["paymentMethod"] == "pm_declined":
+                return 402
+            charged = (contract.charge_id(record_id), body["amount"], body["currency"], body["reference"])
+            identity, amount, currency, reference = charged
+            account = f"pay.{tenant}"
+            for number in range(2 if self.fault == "outside" else 1):
+                charge = Charge(f"{identity}{'x' * number}", account, identity, amount, currency, reference)
+                self.charges.append(charge)
+        if operation is APPOINTMENTS:
+            slot = f"{tenant} {bodies.slot_of(body)}"
+            if slot in self.slots and self.fault != "outside":
+                return 409
+            self.slots.add(slot)
+        return None
+
+    def _follow(
+        self, operation: Operation, receipt: dict[str, Any], ids: tuple[str, str], document: str
+    ) -> None:
+        outbox = {"type": operation.event_type, "recordId": ids[0], "document": document}
+        receipt |= {"outboxId": ids[1], "outbox": outbox}
+        unlucky = int(sha256(receipt["pk"].encode()).hexdigest(), 16) % 5 == 0
+        if self.fault == "dropped-dispatch" and unlucky:
+            return
+        self._dispatch(operation, receipt["tenantId"], receipt)
+        if operation.done is not None and not (self.fault == "outside" and unlucky):
+            place = f"crm.{receipt['tenantId']}/{ids[0]}"
+            self.entities.append(Entity(place, ids[0], hash_of(json.loads(document))))
+
+    def outside(self) -> Outside:
+        """What reached provider and CRM."""
+        sources = ("orders", *(f"webhooks/{source}" for source in SOURCES))
+        destinations = frozenset((tenant, what) for tenant in TENANTS for what in sources)
+        return Outside(tuple(self.charges), tuple(self.entities), destinations)
+
+    def _dispatch(self, operation: Operation, tenant: str, receipt: dict[str, Any]) -> None:
         event_id, record_id = receipt["outboxId"], receipt["outbox"]["recordId"]
         document = receipt["outbox"]["document"]
         pk = f"{tenant}#{record_id}"
@@ -133,18 +202,20 @@ class FakePlatform:
             "recordId": record_id,
             "eventId": event_id,
             "document": document,
+            "operation": operation.name,
+            **({"status": operation.done} if operation.done else {}),
         }
         event = {
             "specversion": "1.0",
             "id": event_id,
             "source": f"/onceward/local/{tenant}",
-            "type": "lead.created",
+            "type": operation.event_type,
             "subject": record_id,
-            "time": CREATED_AT,
+            "time": contract.CREATED_AT,
             "correlationid": receipt["correlationId"],
             "data": json.loads(document),
         }
-        attributes = {"tenantId": tenant, "type": "lead.created", "eventId": event_id}
+        attributes = {"tenantId": tenant, "type": operation.event_type, "eventId": event_id}
         self.events.append((tenant, json.dumps(event), attributes))
 
 
@@ -152,7 +223,7 @@ class FakePlatform:
 def serve(fault: str | None = None, certificate: Path | None = None) -> Iterator[FakePlatform]:
     """Run a fake platform on a free loopback port; over TLS if `certificate` (PEM, with its key) is given."""
     platform = FakePlatform(fault)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(platform))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(platform))
     server.daemon_threads = True
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -168,46 +239,3 @@ def serve(fault: str | None = None, certificate: Path | None = None) -> Iterator
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def _handler(platform: FakePlatform) -> type[BaseHTTPRequestHandler]:
-    tenants = {key_of(tenant): tenant for tenant in TENANTS}
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # A small answer must not wait for the client's delayed acknowledgement.
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
-            tenant = tenants[self.headers["x-api-key"]]
-            self._answer(*platform.read(tenant, self.path.rpartition("/")[2]))
-
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            tenant, key = tenants[self.headers["x-api-key"]], self.headers.get("Idempotency-Key")
-            answered = platform.accept(tenant, key, json.loads(raw), self.headers["X-Correlation-Id"])
-            if platform.fault == "unavailable":
-                answered = 503, {"Retry-After": "1"}, b"{}"
-            self._answer(*answered)
-
-        def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            cut_off = platform.fault == "truncated" and status == 201
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("X-Correlation-Id", self.headers["X-Correlation-Id"])
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body[:-9] if cut_off else body)
-            self.close_connection = self.close_connection or cut_off
-
-        def handle(self) -> None:
-            try:
-                super().handle()
-            except (ConnectionError, TimeoutError, ssl.SSLError):
-                self.close_connection = True  # the client hung up, as some are meant to
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-            """Say nothing: a test's output is its own."""
-
-    return Handler

@@ -189,9 +189,17 @@ def still_running_after_its_answer(story: WideStory) -> None:
 
 
 def never_more_than_running(story: WideStory) -> None:
-    """A key that is stuck: its claim is never finished, and never taken over."""
+    """A claim that vanished: nobody was told how it ended, and there is no receipt to tell it."""
     for _ in range(3):
         story.running(request(PAYMENTS, "acme", 11))
+
+
+def stuck(story: WideStory) -> None:
+    """A claim that is never finished, and never taken over."""
+    one = request(PAYMENTS, "acme", 11)
+    story.running(one)
+    story.keep(one, (0, {}, b""), "attempt-unknown", None)
+    story.receipts[pk_of(one)] = replace(story.receipts[pk_of(one)], completed=False, status=None, body=None)
 
 
 def order_still_running(story: WideStory) -> None:
@@ -283,7 +291,8 @@ PLANTED: list[tuple[Callable[[WideStory], None], dict[Kind, tuple[str, str]]]] =
         },
     ),
     (still_running_after_its_answer, {Kind.LATE_IN_PROGRESS: place(PAID)}),
-    (never_more_than_running, {Kind.NEVER_ACCEPTED: STUCK, Kind.LOST_WRITE: STUCK}),
+    (never_more_than_running, {Kind.LOST_WRITE: STUCK}),
+    (stuck, {Kind.UNFINISHED_RECEIPT: STUCK}),
     (order_still_running, {Kind.UNEXPECTED_ANSWER: place(ORDERED)}),
     (written_under_another_tenant, {Kind.CROSS_TENANT: place(PAID), Kind.LOST_RECORD: place(PAID)}),
     (record_of_another_operation, {Kind.WRONG_CONTENT: place(PAID)}),
