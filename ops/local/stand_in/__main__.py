@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ops.local.files import read_json, write_private
 from ops.local.stand_in.server import Server
-from ops.local.stand_in.world import World
+from ops.local.stand_in.world import CutConnection, World
 
 
 def main() -> None:
@@ -17,7 +17,12 @@ def main() -> None:
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stopping.set())
-    world = World(stopping.wait)
+
+    def pause(seconds: float) -> None:
+        if stopping.wait(seconds):
+            raise CutConnection(reset=False)  # what acted now might come too late to be saved
+
+    world = World(pause)
     saved = read_json(file)
     if saved is not None:
         world.restore(saved)

@@ -47,7 +47,7 @@ class Call:
 class World:
     """The payment provider and the CRM behind one door. Safe for threads.
 
-    `pause` waits so many seconds, or less when the stand-in is being stopped.
+    `pause` waits so many seconds; it may raise CutConnection when the stand-in is being stopped.
     """
 
     def __init__(self, pause: Callable[[float], object] = time.sleep) -> None:
