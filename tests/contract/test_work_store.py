@@ -1,8 +1,9 @@
-"""One suite over records with work, in memory and on moto: what passes here may stand in for the table."""
+"""One suite over records with work (in memory, moto, local AWS): what passes may stand in for the table."""
 
 from __future__ import annotations
 
 import itertools
+import uuid
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -64,12 +65,16 @@ def moto_client() -> Iterator[Any]:
         yield boto3.client("dynamodb", region_name="us-east-1")
 
 
-@pytest.fixture(params=["fake", "moto"])
+@pytest.fixture(params=["fake", "moto", pytest.param("local-aws", marks=pytest.mark.platform)])
 def world(request: pytest.FixtureRequest) -> World:
     if request.param == "fake":
         fake = InMemoryWork()
         return World(fake, fake, fake)
-    client, table = request.getfixturevalue("moto_client"), f"records-{next(_NUMBERS)}"
+    if request.param == "moto":
+        client = request.getfixturevalue("moto_client")
+    else:
+        client = request.getfixturevalue("platform").client("dynamodb")
+    table = f"records-{next(_NUMBERS)}-{uuid.uuid4().hex[:8]}"
     make_records_table(client, table)
     return World(DynamoDbRecords(table, client), DynamoDbWork(table, client), DynamoDbPending(table, client))
 
