@@ -17,8 +17,8 @@ from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.adapters.secrets import SsmSecrets
 from handlers.adapters.slots import DynamoDbSlots
 from handlers.domain.effect import LEASE_MARGIN_MS
-from handlers.domain.errors import NotFound, OncewardError
-from handlers.domain.execute import Overtaken, Runtime, execute
+from handlers.domain.errors import NotFound
+from handlers.domain.execute import Runtime, execute
 from handlers.domain.operation import Ports
 from handlers.operations.executed import BY_RESOURCE
 from handlers.settings import ExecuteSettings
@@ -26,8 +26,7 @@ from handlers.settings import ExecuteSettings
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from handlers.domain.accept import Replayed
-    from handlers.domain.execute import Executed
+    from handlers.domain.execute import Outcome
     from handlers.domain.ports import ReceiptStore
     from handlers.http_request import HttpRequest
 
@@ -97,7 +96,7 @@ def respond(event: Mapping[str, Any], remaining_ms: int, dependencies: Dependenc
 
 def _executed(
     request: HttpRequest, lease_until: int, dependencies: Dependencies, trace: ExecuteTrace
-) -> Executed | Replayed:
+) -> Outcome:
     operation = BY_RESOURCE.get(request.resource)
     if operation is None:
         raise NotFound("there is no such resource")
@@ -111,11 +110,6 @@ def _executed(
         clock_ms=dependencies.clock_ms,
         lease_until=lease_until,
         refused=lambda refusal: http.final(refusal, request),
+        lease_lost=trace.lease_lost,
     )
-    outcome = execute(operation, operation.bind(dependencies.ports), settings, checked, runtime)
-    if not isinstance(outcome, Overtaken):
-        return outcome
-    trace.lease_lost()
-    if isinstance(outcome.outcome, OncewardError):
-        raise outcome.outcome
-    return outcome.outcome
+    return execute(operation, operation.bind(dependencies.ports), settings, checked, runtime)

@@ -34,14 +34,24 @@ class ExecuteTrace(RequestTrace):
         self._counts["LeaseLost"] = 1
         self._more["lease_lost"] = "true"
 
+    def broke(self, error: Exception) -> None:
+        """Something happened that we did not foresee."""
+        lost = self._lost()
+        super().broke(error)
+        self._counts |= lost
+
     def refused(self, error: OncewardError) -> None:
         """It was answered with a problem that we foresaw."""
-        lost = {name: count for name, count in self._counts.items() if name == "LeaseLost"}
+        lost = self._lost()
         if isinstance(error, EffectFailed | EffectUnknown):
             known = isinstance(error, EffectFailed)
             self._outcome = "effect_failed" if known else "effect_unknown"
             self._counts = {"EffectFailed" if known else "EffectUnknown": 1}
             self._more["reason"] = str(error)
+            self._names(error)
         else:
             super().refused(error)
         self._counts |= lost | ({"LookupImpossible": 1} if isinstance(error, LookupImpossible) else {})
+
+    def _lost(self) -> dict[str, int]:
+        return {name: count for name, count in self._counts.items() if name == "LeaseLost"}

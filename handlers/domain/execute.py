@@ -41,14 +41,7 @@ class Executed(Accepted):
     taken_over: bool
 
 
-@dataclass(frozen=True)
-class Overtaken:
-    """The claim was another attempt's when this one wanted to finish: `outcome` is what became of that."""
-
-    outcome: Replayed | OncewardError
-
-
-Outcome: TypeAlias = Executed | Replayed | Overtaken
+Outcome: TypeAlias = Executed | Replayed
 
 
 @dataclass(frozen=True)
@@ -59,12 +52,14 @@ class Runtime:
         clock_ms: the worker's clock.
         lease_until: ms since the epoch: until when this invocation may run, and a margin for skew.
         refused: the answer that a final refusal is stored as (only `handlers.http` knows how it looks).
+        lease_lost: told when this attempt wanted to write, and its claim was another's by then.
     """
 
     store: ReceiptStore
     clock_ms: Callable[[], int]
     lease_until: int
     refused: Callable[[FinalRefusal], StoredResponse]
+    lease_lost: Callable[[], None]
 
 
 def execute(
@@ -90,7 +85,11 @@ def execute(
     )
     if isinstance(acquired, Replayed):
         return acquired
-    return _Run(operation, effect, settings, request, runtime, acquired).outcome()
+    try:
+        return _Run(operation, effect, settings, request, runtime, acquired).outcome()
+    except OncewardError as error:
+        error.record_id = ids.record_id_of(acquired.receipt)
+        raise
 
 
 @dataclass
@@ -183,15 +182,14 @@ class _Run:
         if self.may_release:
             # What went wrong before is what has to be said; a claim that is not released lapses.
             with suppress(OncewardError):
-                self.runtime.store.release(self.acquired.receipt)
+                if not isinstance(self.runtime.store.release(self.acquired.receipt), Done):
+                    self.runtime.lease_lost()
 
-    def _overtaken(self, found: Held | Gone) -> Overtaken:
-        """Never the own, unstored result: what is stored is the truth."""
-        return Overtaken(self._of_the_stored(found))
-
-    def _of_the_stored(self, found: Held | Gone) -> Replayed | OncewardError:
+    def _overtaken(self, found: Held | Gone) -> Replayed:
+        """Never the own, unstored result: what is stored is the truth. Raises where that is no answer."""
+        self.runtime.lease_lost()
         if isinstance(found, Gone):
-            return Unavailable("receipts", "the claim was evicted while its request ran")
+            raise Unavailable("receipts", "the claim was evicted while its request ran")
         claim = replace(claim_of(self.operation.name, self.request), clock_ms=self.runtime.clock_ms())
         decision = decide(found.existing, claim)
         if isinstance(decision, Replay):
@@ -199,5 +197,5 @@ class _Run:
         if isinstance(decision, Won | Lapsed):
             # Its successor's lease is over too, and a retry takes over at once. (Own and in progress is what
             # the write's condition asks for, so that no refusal can bring it back.)
-            return RequestInProgress(1)
-        return refusal(decision, found.existing, self.request.identity)
+            raise RequestInProgress(1)
+        raise refusal(decision, found.existing, self.request.identity)

@@ -52,7 +52,8 @@ class Fault:
     """What goes wrong at the first call of `point`, a write's name or `charge`.
 
     Kinds: `kill-before`, `kill-after`, `refused` (not reached), `lost` (done, and no answer came), `resent`
-    (done, the answer lost, and the SDK asked again: stores only), `before` and `after` (`hook` runs then).
+    (done, the answer lost, and the SDK asked again: stores only), `before` and `after` (`hook` runs then, as
+    it does before an answer is lost).
     """
 
     point: str
@@ -80,10 +81,10 @@ class Process:
         outcome = act()
         if fault.kind == "resent":
             return act()
+        if fault.kind in {"lost", "after"}:
+            fault.hook()
         if fault.kind == "lost":
             raise lost
-        if fault.kind == "after":
-            fault.hook()
         if fault.kind == "kill-after":
             self.killed = True
             raise Killed

@@ -151,10 +151,11 @@ def test_a_key_without_the_permission_is_403(store: InMemoryReceipts) -> None:
     assert (answer["statusCode"], store.writes) == (403, 0)
 
 
-class FailingStore:
+class FailingStore(InMemoryReceipts):
     """A store that cannot be reached."""
 
     def __init__(self, error: Exception) -> None:
+        super().__init__()
         self._error = error
 
     def put(self, receipt: Receipt, claim: Claim) -> PutOutcome:
