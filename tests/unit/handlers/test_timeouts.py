@@ -8,6 +8,8 @@ import pytest
 
 from handlers import read
 from handlers.adapters import aws
+from handlers.adapters.delivery import CALL_SECONDS
+from handlers.adapters.work_batch import ITEM_MS
 from infra.timeouts import TIMEOUTS
 
 if TYPE_CHECKING:
@@ -29,8 +31,15 @@ MARGIN = 0.5
         ("read", read._PATIENCE_MS / 1000, 1),
         # The registry and the secret, when neither is cached, and the receipt.
         ("webhooks", 0, 3),
-        # Of one record: written, published, and parked when that failed.
-        ("dispatch", 0, 3),
+        # Of one record: written, its work queued, published, and parked when that failed.
+        ("dispatch", 0, 4),
+        ("notify", 0, 1),
+        # Of one piece of work: found, marked, sent.
+        ("reconcile", 0, 3),
+        # Of a batch of ten: nine destinations that hang, then one piece of work that takes all that it may.
+        ("deliver", 9 * CALL_SECONDS + ITEM_MS / 1000 - MARGIN, 0),
+        # Of one order: claim, registry, secret, destination, event bus, mark, pause.
+        ("fulfil", CALL_SECONDS, 6),
     ],
 )
 def test_the_slowest_calls_fit_the_function_s_timeout(
