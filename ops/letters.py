@@ -139,9 +139,12 @@ def _of_notify(body: object, attributes: Mapping[str, Any]) -> _Said:
     event = body["requestPayload"] if isinstance(body, dict) and "requestPayload" in body else body
     # The function's own message is left out: it could repeat what the event held.
     invoked = (_text(body, "requestContext", "condition"), _text(body, "responsePayload", "errorType"))
+    # The CloudEvent is an object, or text where a number of it would not survive (handlers.domain.bus_event).
+    told = _text(event, "detail", "event")
+    subject = _text(event, "detail", "event", "subject") if told is None else _text(parsed(told), "subject")
     return _Said(
         _text(event, "detail", "tenantId"),
-        _text(event, "detail", "event", "subject"),
+        subject,
         _joined(*invoked) or _error(attributes),
     )
 

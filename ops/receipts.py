@@ -92,9 +92,9 @@ class Receipts:
 def ids_of(receipt: Receipt) -> Ids:
     """Its record's and its event's id."""
     if receipt.outbox is not None:
-        return Ids(receipt.outbox.record_id, receipt.outbox.event_id)
+        return Ids(ids.record_id_of(receipt), receipt.outbox.event_id)
     claim = (receipt.tenant_id, receipt.key, receipt.generation, receipt.created_at)
-    return Ids(ids.record_id(*claim), ids.event_id(*claim))
+    return Ids(ids.record_id_of(receipt), ids.event_id(*claim))
 
 
 def may_be_running(receipt: Receipt, now_ms: int) -> bool:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from handlers.adapters import metrics
+from handlers.domain import ids
 from handlers.domain.accept import Accepted
 from handlers.domain.errors import InvalidBody, KeyReused, RequestInProgress, RequestRefused, where
 
@@ -50,14 +51,12 @@ class RequestTrace:
         if isinstance(outcome, Accepted):
             self._counts |= {"Abandoned": 1} if outcome.abandoned else {}
             self._counts |= {"ResponseTooLarge": 1} if outcome.body_dropped else {}
-        if outcome.receipt.outbox is not None:
-            self._more["record_id"] = outcome.receipt.outbox.record_id
+        # A final refusal too: a declined charge has no record, and its duplicates are found by this id.
+        self._more["record_id"] = ids.record_id_of(outcome.receipt)
 
     def refused(self, error: OncewardError) -> None:
         """It was answered with a problem that we foresaw."""
-        if isinstance(error, KeyReused | RequestInProgress) and error.record_id is not None:
-            # Of the request that holds the key: how `onceward receipts explain` finds this one.
-            self._more["record_id"] = error.record_id
+        self._names(error)
         if isinstance(error, KeyReused):
             self._outcome, self._counts = "mismatch", {"Mismatch": 1}
         elif isinstance(error, RequestInProgress):
@@ -92,6 +91,10 @@ class RequestTrace:
     def _sender(self) -> dict[str, str | int | None]:
         """What the log line says of who sent the request."""
         return {"key_name": self.caller.key_name if self.caller else None}
+
+    def _names(self, error: OncewardError) -> None:
+        # Of the request that holds the key: how `onceward receipts explain` finds this one.
+        self._more |= {} if error.record_id is None else {"record_id": error.record_id}
 
     def _failed(self, reason: str) -> None:
         self._outcome, self._counts = "failed", {"Failed": 1}

@@ -23,7 +23,12 @@ class Fault:
 
 
 class OncewardError(Exception):
-    """Everything that Onceward raises on purpose."""
+    """Everything that Onceward raises on purpose.
+
+    `record_id` is of the request that holds the key, once it is known: its log line is found by it.
+    """
+
+    record_id: str | None = None
 
 
 class RequestRefused(OncewardError):
@@ -64,18 +69,11 @@ class NotFound(RequestRefused):
 
 
 class KeyReused(RequestRefused):
-    """The key was used for another request: another operation, or another body.
-
-    `record_id` is of the request that holds the key, so that a log line can be found by it.
-    """
-
-    record_id: str | None = None
+    """The key was used for another request: another operation, or another body."""
 
 
 class RequestInProgress(OncewardError):
-    """The first request with this key is still running. `record_id` as of `KeyReused`."""
-
-    record_id: str | None = None
+    """The first request with this key is still running."""
 
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__("the first request with this key is still running")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from ulid import ULID
+
+if TYPE_CHECKING:
+    from handlers.domain.receipt import Receipt
 
 # A ULID is 48 bits of time and 80 of randomness (github.com/ulid/spec).
 _RANDOM_BYTES = 10
@@ -15,6 +19,13 @@ _DOWNSTREAM_DIGITS = 40
 def record_id(tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:
     """The business object's id (a ULID): time from `created_at_ms`, randomness from the generation."""
     return _ulid("record", tenant_id, key, generation, created_at_ms)
+
+
+def record_id_of(receipt: Receipt) -> str:
+    """The id of the business object of a receipt: the one that it will have, of a claim in progress."""
+    if receipt.outbox is not None:
+        return receipt.outbox.record_id
+    return record_id(receipt.tenant_id, receipt.key, receipt.generation, receipt.created_at)
 
 
 def event_id(tenant_id: str, key: str, generation: str, created_at_ms: int) -> str:

@@ -39,8 +39,7 @@ def refusal(decision: InProgress | Mismatch, existing: Receipt, identity: Identi
         if isinstance(decision, InProgress)
         else _key_reused(decision, existing, identity)
     )
-    held_by = (existing.tenant_id, existing.key, existing.generation)
-    error.record_id = ids.record_id(*held_by, existing.created_at)
+    error.record_id = ids.record_id_of(existing)
     return error
 
 

@@ -322,6 +322,12 @@ def test_what_is_no_event_is_none(body: str) -> None:
         ("delivery-dlq", EVENT, {"ErrorCode": "403", "ErrorMessage": "no"}, ("acme", "R1", "403: no")),
         ("delivery-dlq", {"TopicArn": "t", "Message": json.dumps(EVENT)}, {}, ("acme", "R1", None)),
         ("notify-dlq", BUS_EVENT, {"ERROR_CODE": "THROTTLING"}, ("acme", "R1", "THROTTLING")),
+        (
+            "notify-dlq",
+            BUS_EVENT | {"detail": {"tenantId": "acme", "event": json.dumps(EVENT)}},
+            {},
+            ("acme", "R1", None),
+        ),
         ("notify-dlq", INVOCATION, {}, ("acme", "R1", "RetriesExhausted: Unavailable")),
         ("orders-dlq", "no JSON", {"tenantId": "acme"}, ("acme", None, None)),
         ("orders-dlq", [], {}, ("unknown", None, None)),
