@@ -186,6 +186,7 @@ class World:
         self.sent: list[tuple[str, str, dict[str, str]]] = []
         self.tokens: tuple[str, ...] = ()
         self.window_seconds = 86_400
+        self.operation_settings: dict[str, Any] = {}
         self.options = {"providerUrl": f"https://{ACCOUNT}", **options}
         self.log = io.StringIO()
         self._logger = Logger(service=f"execute-{next(_NUMBERS)}", level=logging.INFO, stream=self.log)
@@ -218,7 +219,7 @@ class World:
 
     def _settings(self) -> str:
         payments = {"windowSeconds": self.window_seconds, "keySource": "header", "options": self.options}
-        return json.dumps({"payments": payments})
+        return json.dumps({"payments": payments, **self.operation_settings})
 
     def _dependencies(self, process: Process) -> Dependencies:
         return Dependencies(
