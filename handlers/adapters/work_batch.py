@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from handlers.domain.worker import Act
 
 # What one piece of work takes when everything is slow: claim, registry, secret, event bus and mark (7 s each,
-# see `aws`), a destination that answers at the last moment (8 s, see `delivery`), and some air. With less left,
+# see `aws`), a destination that answers at the last moment (8 s, see `delivery`), some air. With less left,
 # the next one waits. Ten hanging destinations still all have their turn in a worker's two minutes.
 ITEM_MS: Final = 45_000
 # A lease outlives its function by what the clocks of two machines may differ by (DESIGN section 7).
