@@ -1,4 +1,4 @@
-"""A redriven order is fulfilled: neither its own failed claim nor a second copy of the message is in its way."""
+"""A redriven order is fulfilled: neither its own failed claim nor a second copy of its message stops it."""
 
 from __future__ import annotations
 
