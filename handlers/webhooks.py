@@ -18,7 +18,7 @@ from handlers.adapters.webhook_trace import FUNCTION, WebhookTrace
 from handlers.domain import canonical_json, webhook_identity
 from handlers.domain.accept import Accepted, accept
 from handlers.domain.caller import TENANT_ID, OperationSettings
-from handlers.domain.errors import BodyTooLarge, Forbidden, InvalidBody
+from handlers.domain.errors import Forbidden, InvalidBody
 from handlers.domain.json_text import compact
 from handlers.domain.request import Request
 from handlers.domain.webhook_proof import Sent, Unproven, verify
@@ -158,11 +158,7 @@ def _signed(request: HttpRequest) -> bytes:
 
 
 def _checked(request: HttpRequest, sender: _Sender, dependencies: Dependencies) -> Request:
-    raw = request.decoded()
-    if len(raw) > sender.config.body_limit_bytes:
-        raise BodyTooLarge(
-            f"the body has {len(raw)} bytes; this source's limit is {sender.config.body_limit_bytes}"
-        )
+    raw = request.body(sender.config.body_limit_bytes)
     request.require_json(suffixed=True)
     body = canonical_json.parse(raw)
     tenant_id = sender.tenant.tenant_id
