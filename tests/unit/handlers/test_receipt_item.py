@@ -19,8 +19,13 @@ PATHS = (
     *(("response",), ("response", "status"), ("response", "headers"), ("response", "headers", "Location")),
     ("response", "body"),
     *(("outbox",), ("outbox", "type"), ("outbox", "recordId"), ("outbox", "document")),
+    *(("checkpoint",), ("bodyHash",), ("fields",), ("fields", "email")),
 )
-OPTIONAL = {("response",), ("response", "body"), ("response", "headers", "Location"), ("outbox",)}
+OPTIONAL = {
+    *(("response",), ("response", "body"), ("response", "headers", "Location"), ("outbox",)),
+    *(("checkpoint",), ("bodyHash",), ("fields",), ("fields", "email")),
+}
+WHOLE = receipt(checkpoint="saved", body_hash="hash", fields={"email": "abc"})
 # Each is what a restore, a hand or another program could have left there.
 WRONG: tuple[Any, ...] = (
     *({"S": 7}, {"S": None}, {"N": SECRET}, {"N": 7}, {"N": "1.5"}, {"N": "٣"}, {"N": "1_0"}),
@@ -30,7 +35,7 @@ WRONG: tuple[Any, ...] = (
 
 def changed(path: tuple[str, ...], value: Any, *, remove: bool = False) -> dict[str, Any]:
     """A receipt's item with one attribute changed, or without it."""
-    item: dict[str, Any] = copy.deepcopy(dict(to_item(receipt())))
+    item: dict[str, Any] = copy.deepcopy(dict(to_item(WHOLE)))
     members = item
     for name in path[:-1]:
         members = members[name]["M"]
@@ -42,7 +47,7 @@ def changed(path: tuple[str, ...], value: Any, *, remove: bool = False) -> dict[
     return item
 
 
-@pytest.mark.parametrize("stored", [receipt(), in_progress(), accepted(1), receipt(key="a#b")])
+@pytest.mark.parametrize("stored", [receipt(), WHOLE, in_progress(), accepted(1), receipt(key="a#b")])
 def test_a_receipt_comes_back_as_it_was(stored: Any) -> None:
     assert from_item(to_item(stored)) == stored
 
