@@ -12,7 +12,8 @@ WINDOW: Final = 5 * MINUTE
 
 @dataclass(frozen=True)
 class Alarm:
-    """Rings when `metric` is at least `threshold` in `periods` periods of `period_seconds` in a row.
+    """Rings when `metric` and those of `plus` add up to at least `threshold`, in `periods` periods of
+    `period_seconds` in a row.
 
     A missing data point is "not breaching": all these metrics count or time something that happens, and
     where nothing happens nothing is wrong.
@@ -24,3 +25,4 @@ class Alarm:
     threshold: float
     period_seconds: int = WINDOW
     periods: int = 1
+    plus: tuple[Metric, ...] = ()

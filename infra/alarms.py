@@ -51,13 +51,15 @@ def tenant_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
     wanted = tenant.alarms
     if not wanted.enabled:
         return ()
+    failed = [metrics.of_tenant(names, tenant.id, taker, "Failed") for taker in metrics.TAKERS]
     return (
         Alarm(
             "failed-requests",
             f"What tenant {tenant.id} sends is answered with 5xx.",
-            metrics.of_tenant(names, tenant.id, "Failed"),
+            failed[0],
             wanted.failed_requests.threshold,
             wanted.failed_requests.minutes * MINUTE,
+            plus=tuple(failed[1:]),
         ),
         Alarm(
             "failed-deliveries",

@@ -71,8 +71,17 @@ def _effect_graphs(names: Names) -> list[Graph]:
 
 def _work_graphs(names: Names) -> list[Graph]:
     age = "ApproximateAgeOfOldestMessage"
+    done = {
+        "deliver": ("Delivered", "DeliveryFailed", "WorkGivenUp"),
+        "fulfil": ("Completed", "FulfilmentFailed", "WorkGivenUp"),
+        "reconcile": ("PendingWork", "Requeued"),
+    }
     bus = ("Invocations", "FailedInvocations", "InvocationsSentToDlq")
     return [
+        Graph(
+            "Work",
+            [metrics.onceward(names, worker, name) for worker, each in done.items() for name in each],
+        ),
         Graph("Work: age of the oldest (s)", [metrics.queue(names, name, age) for name in WORK_QUEUES]),
         Graph(
             "Work pending longest (ms)",
@@ -114,7 +123,11 @@ def _tenant_graphs(tenant_id: str, names: Names) -> list[Graph]:
     return [
         Graph(
             "Requests by outcome",
-            [metrics.of_tenant(names, tenant_id, name) for name in ("Accepted", "Replayed", "Failed")],
+            [
+                metrics.of_tenant(names, tenant_id, taker, name)
+                for taker in metrics.TAKERS
+                for name in ("Accepted", "Replayed", "Failed")
+            ],
         ),
         Graph("Events", [metrics.tenant_topic(names, tenant_id, name) for name in deliveries]),
     ]

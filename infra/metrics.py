@@ -13,6 +13,10 @@ ONCEWARD: Final = "Onceward"
 """Namespace of the functions' own metrics (EMF, through their logs)."""
 
 
+TAKERS: Final = ("ingest", "execute", "webhooks")
+"""The functions that take requests in."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """One CloudWatch metric; `statistic` is Sum, Maximum, Average or a percentile such as p99."""
@@ -31,9 +35,9 @@ def onceward(names: Names, function: str, name: str, statistic: str = "Sum") -> 
     return Metric(ONCEWARD, name, (("Service", names.platform(function)),), statistic)
 
 
-def of_tenant(names: Names, tenant_id: str, name: str) -> Metric:
-    """A metric of our own for one tenant (`ingest` emits Accepted, Replayed and Failed this way)."""
-    return Metric(ONCEWARD, name, (("Service", names.platform("ingest")), ("TenantId", tenant_id)), "Sum")
+def of_tenant(names: Names, tenant_id: str, function: str, name: str) -> Metric:
+    """A metric of our own for one tenant (the `TAKERS` emit Accepted, Replayed and Failed this way)."""
+    return Metric(ONCEWARD, name, (("Service", names.platform(function)), ("TenantId", tenant_id)), "Sum")
 
 
 def function(names: Names, function: str, name: str, statistic: str = "Sum") -> Metric:

@@ -17,10 +17,18 @@ ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 DASHBOARD = "aws:cloudwatch/dashboard:Dashboard"
 NAMES = Names("dev")
 
+OF_RULE = {
+    *("Invocations", "FailedInvocations"),
+    *("InvocationsSentToDlq", "InvocationsFailedToBeSentToDlq"),
+}
 # What AWS documents: namespace -> the dimensions that its metrics below have, and the metrics.
 EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
     "AWS/ApiGateway": [({"ApiName", "Stage"}, {"Count", "4XXError", "5XXError", "Latency"})],
     "AWS/DynamoDB": [({"TableName"}, {"ReadThrottleEvents", "WriteThrottleEvents"})],
+    "AWS/Events": [
+        ({"EventBusName", "RuleName"}, OF_RULE),  # of a bus of one's own
+        ({"RuleName"}, OF_RULE),  # of the default bus
+    ],
     "AWS/Lambda": [
         ({"FunctionName"}, {"Errors", "Throttles", "IteratorAge", "DestinationDeliveryFailures"}),
         ({"EventSourceMappingUUID"}, {"OnFailureDestinationDeliveredEventCount"}),
@@ -39,6 +47,9 @@ EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
                 *("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed"),
                 *("RequestLatency", "StoreLatency"),
                 *("Dispatched", "DispatchLag", "DispatchParked", "DispatchConflict", "DispatchFailed"),
+                *("EffectUnknown", "LookupImpossible", "LeaseLost"),
+                *("Delivered", "DeliveryFailed", "Completed", "FulfilmentFailed", "WorkGivenUp"),
+                *("PendingWork", "PendingOldestAge", "Requeued"),
             },
         ),
         ({"Service", "TenantId"}, {"Accepted", "Replayed", "Failed"}),
@@ -69,10 +80,16 @@ def physical_names(kind: str, field: str = "name") -> set[str]:
     return {each.inputs[field] for each in previewed("dev").of_type(kind)}
 
 
+def read_by(alarm: Registered) -> list[tuple[str, str, dict[str, str]]]:
+    """Every metric of an alarm: namespace, name, dimensions."""
+    queries = [query["metric"] for query in alarm.inputs.get("metricQueries", []) if "metric" in query]
+    return [(each["namespace"], each["metricName"], each["dimensions"]) for each in queries or [alarm.inputs]]
+
+
 def test_every_alarm_watches_a_metric_that_is_emitted() -> None:
     for each in updated("dev").of_type(ALARM):
-        dimensions = set(each.inputs["dimensions"])
-        assert exists(each.inputs["namespace"], each.inputs["metricName"], dimensions), each.name
+        for namespace, name, dimensions in read_by(each):
+            assert exists(namespace, name, set(dimensions)), each.name
 
 
 def test_every_widget_shows_metrics_that_are_emitted() -> None:
@@ -89,6 +106,8 @@ def test_dimensions_name_resources_of_the_program() -> None:
         "TopicName": physical_names("aws:sns/topic:Topic"),
         "ApiName": physical_names("aws:apigateway/restApi:RestApi"),
         "Stage": {"dev"},
+        "EventBusName": physical_names("aws:cloudwatch/eventBus:EventBus"),
+        "RuleName": physical_names("aws:cloudwatch/eventRule:EventRule"),
         "Service": {metrics.service_name("dev", name) for name in alarms.FUNCTIONS},
         "TenantId": {each.name for each in previewed("dev").of_type("onceward:index:Tenant")},
     }
@@ -98,7 +117,12 @@ def test_dimensions_name_resources_of_the_program() -> None:
         for each in run.of_type(DASHBOARD)
         for _, _, dimensions in lines(each.inputs["dashboardBody"])
     ]
-    named += [each.inputs["dimensions"] for each in run.of_type(ALARM) if "given-up" not in each.name]
+    named += [
+        dimensions
+        for each in run.of_type(ALARM)
+        if "given-up" not in each.name
+        for _, _, dimensions in read_by(each)
+    ]
     for dimensions in named:
         for key, value in dimensions.items():
             assert value in known[key], f"{key}={value}"
@@ -137,6 +161,9 @@ def test_a_dashboard_is_the_same_text_every_time() -> None:
         "dispatch-given-up",
         "api-5xx",
         "api-latency",
+        *(f"{queue}-{kind}" for queue in ("orders", "webhooks") for kind in ("dlq-depth", "age")),
+        *("notify-dlq-depth", "bus-failed-deliveries", "bus-sent-to-dlq", "bus-events-lost"),
+        *("pending-too-old", "reconcile-not-called", "effect-unknown", "lookup-impossible"),
         *(f"{name}-{kind}" for name in alarms.FUNCTIONS for kind in ("errors", "throttles")),
         *(f"{name}-{kind}-throttles" for name in alarms.TABLES for kind in ("read", "write")),
     ],
@@ -162,11 +189,7 @@ def watched_by(stage: str) -> set[tuple[str, str, frozenset[tuple[str, str]]]]:
     """Namespace, name and dimensions of every metric that a stage's alarms and dashboards read."""
     run = updated(stage)
     # The mapping's id is AWS's own, one for each mapping; here it is the same made-up text for all.
-    found = [
-        (each.inputs["namespace"], each.inputs["metricName"], each.inputs["dimensions"])
-        for each in run.of_type(ALARM)
-        if "given-up" not in each.name
-    ]
+    found = [line for each in run.of_type(ALARM) if "given-up" not in each.name for line in read_by(each)]
     found += [line for each in run.of_type(DASHBOARD) for line in lines(each.inputs["dashboardBody"])]
     return {(namespace, name, frozenset(dimensions.items())) for namespace, name, dimensions in found}
 
@@ -213,8 +236,17 @@ def test_a_tenants_alarms_have_the_thresholds_of_its_file() -> None:
     }
     run = run_stage("dev", with_tenants([tenant("bee", alarms=rules)]))
     requests = run.one(ALARM, "bee.alarm.failed-requests").inputs
-    assert (requests["threshold"], requests["period"]) == (7, 600)
-    assert requests["dimensions"] == {"Service": "onceward-dev_ingest", "TenantId": "bee"}
+    assert requests["threshold"] == 7
+    # Whichever function took the request in: they are counted together, one without data as none.
+    total, *queries = requests["metricQueries"]
+    assert (total["expression"], total["returnData"]) == ("FILL(m0, 0) + FILL(m1, 0) + FILL(m2, 0)", True)
+    assert {query["metric"]["dimensions"]["Service"] for query in queries} == {
+        f"onceward-dev_{name}" for name in ("ingest", "execute", "webhooks")
+    }
+    assert {(query["metric"]["metricName"], query["metric"]["period"]) for query in queries} == {
+        ("Failed", 600)
+    }
+    assert {query["metric"]["dimensions"]["TenantId"] for query in queries} == {"bee"}
     deliveries = run.one(ALARM, "bee.alarm.failed-deliveries").inputs
     assert (deliveries["threshold"], deliveries["period"]) == (3, 60)
     assert deliveries["dimensions"] == {"TopicName": "onceward-dev-bee"}

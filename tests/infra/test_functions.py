@@ -1,7 +1,8 @@
 """The functions: what each is given, and that it can be rolled back."""
 
 import os
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, get_args
 
 import pytest
 
@@ -66,17 +67,17 @@ def test_a_function_gets_the_environment_that_it_reads(name: str, own: dict[str,
     assert variables == COMMON | {"POWERTOOLS_SERVICE_NAME": name} | own
 
 
-READERS = {
-    "authorizer": handlers_settings.AuthorizerSettings,
-    "ingest": handlers_settings.IngestSettings,
-    "execute": handlers_settings.ExecuteSettings,
-    "webhooks": handlers_settings.WebhooksSettings,
-    "read": handlers_settings.ReadSettings,
-    "dispatch": handlers_settings.DispatchSettings,
-    "deliver": handlers_settings.WorkerSettings,
-    "fulfil": handlers_settings.WorkerSettings,
-    "notify": handlers_settings.NotifySettings,
-    "reconcile": handlers_settings.ReconcileSettings,
+READERS: dict[str, Callable[[], Any]] = {
+    "authorizer": handlers_settings.AuthorizerSettings.from_environment,
+    "ingest": handlers_settings.IngestSettings.from_environment,
+    "execute": handlers_settings.ExecuteSettings.from_environment,
+    "webhooks": handlers_settings.WebhooksSettings.from_environment,
+    "read": handlers_settings.ReadSettings.from_environment,
+    "dispatch": handlers_settings.DispatchSettings.from_environment,
+    "deliver": handlers_settings.WorkerSettings.from_environment,
+    "fulfil": handlers_settings.WorkerSettings.from_environment,
+    "notify": handlers_settings.NotifySettings.from_environment,
+    "reconcile": handlers_settings.ReconcileSettings.from_environment,
 }
 
 
@@ -86,7 +87,7 @@ def test_a_function_can_read_the_environment_that_it_gets(name: str, monkeypatch
         monkeypatch.delenv(variable)
     for variable, value in function(name).inputs["environment"]["variables"].items():
         monkeypatch.setenv(variable, value)
-    assert READERS[name].from_environment().stage == "dev"
+    assert READERS[name]().stage == "dev"
 
 
 def test_the_stand_in_stands_in_for_whatever_is_outside_aws() -> None:
