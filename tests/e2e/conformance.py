@@ -10,7 +10,6 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
-from schemathesis.core.failures import Failure
 from schemathesis.core.result import Ok
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -60,14 +59,6 @@ def operations_of(document: Mapping[str, Any]) -> dict[str, Operation]:
     return {f"{each.method.upper()} {each.path}": each for each in operations}
 
 
-def titles(error: BaseException) -> set[str]:
-    """What was found, of a group of findings."""
-    if isinstance(error, Failure):
-        return {error.title}
-    members = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
-    return {title for member in members for title in titles(member)}
-
-
 @dataclass(frozen=True)
 class Conformance:
     """The API at `url`, called with `headers`."""
@@ -78,7 +69,7 @@ class Conformance:
     def exercise(self, operation: Operation) -> None:
         """Send the document's examples, calls that fit it and calls that do not.
 
-        Raises an exception group of what the answers say otherwise than the document.
+        Raises FailureGroup: what the answers say otherwise than the document.
         """
         for strategy in operation.get_strategies_from_examples():
             self._send(strategy)

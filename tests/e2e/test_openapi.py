@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from schemathesis.core.failures import FailureGroup
 
 from infra.openapi import FILE, PATH
 from tests.e2e.api import Api, fresh_key
-from tests.e2e.conformance import Conformance, operations_of, titles
+from tests.e2e.conformance import Conformance, operations_of
 from tests.e2e.operations import APPOINTMENTS, LEADS, ORDERS, PAYMENTS
 from tests.e2e.webhooks import event
 
@@ -108,7 +109,7 @@ def _without_the_header(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (_without_refusals, "Undocumented HTTP status code"),
+        (_without_refusals, "Undocumented status code"),
         (_as_plain_text, "Undocumented Content-Type"),
         (_with_another_member, "Response violates schema"),
         (_without_the_header, "Missing required response headers"),
@@ -118,6 +119,6 @@ def test_a_document_that_says_less_or_more_is_found_out(
     conformance: Conformance, change: Callable[[dict[str, Any]], None], named: str
 ) -> None:
     lied = _doctored(change)["POST /v1/leads"]
-    with pytest.raises(ExceptionGroup) as caught:
+    with pytest.raises(FailureGroup) as caught:
         conformance.exercise(lied)
-    assert titles(caught.value) == {named}
+    assert [found.title for found in caught.value.exceptions] == [named]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from handlers.domain import registry_entry, tenant_config
-from handlers.domain.caller import Caller
+from handlers.domain.caller import Caller, parse_operation_settings
 from handlers.domain.gateway_policy import ROUTES
+from handlers.domain.payment_provider import ProviderOptions
+from handlers.operations import accepted, executed
 from tenants.keys import Permission
 from tenants.loader import TenantSet, load_all
+from tenants.presets import Scheme
 from tenants.registry import MAX_CONTEXT_BYTES, context_bytes, key_hash, key_item, tenant_item
 from tests.unit.tenants.files import TENANT, TIERS, directory, spelt
 
@@ -137,6 +141,33 @@ def test_a_key_is_found_by_the_sha256_of_its_value_alone() -> None:
 def test_the_permissions_of_files_are_the_permissions_that_the_handlers_grant() -> None:
     known = {name for name in get_args(Permission) if name != "*"}
     assert known == set(ROUTES)
+
+
+def test_what_a_file_leaves_out_is_what_the_operations_do_by_themselves(tmp_path: Path) -> None:
+    text = TENANT + "operations: {payments: {providerUrl: 'https://pay.example'}}\n"
+    everything = loaded(tmp_path, text)
+    (tenant,) = everything.tenants
+    settings = parse_operation_settings(str(tenant_item(tenant, everything.tiers["small"])["settings"]["S"]))
+    known = [*accepted.BY_RESOURCE.values(), *executed.BY_RESOURCE.values()]
+    assert set(settings) == {operation.name for operation in known}
+    for operation in known:
+        by_file = settings[operation.name]
+        assert (by_file.window_seconds, by_file.key_source) == (
+            operation.window_seconds,
+            operation.key_source,
+        )
+        assert by_file.key_fields == getattr(operation, "key_fields", ())
+    bare = replace(settings["payments"], options={"providerUrl": "https://pay.example"})
+    assert ProviderOptions.of(settings["payments"]) == ProviderOptions.of(bare)
+
+
+@pytest.mark.parametrize("scheme", get_args(Scheme))
+def test_every_scheme_of_a_file_is_one_that_the_receiver_checks(tmp_path: Path, scheme: str) -> None:
+    header = ", header: X-Secret" if scheme == "header" else ""
+    source = f"{{scheme: {scheme}, identity: {{path: id}}{header}}}"
+    everything = loaded(tmp_path, TENANT + f"operations: {{webhooks: {{sources: {{forms: {source}}}}}}}\n")
+    config = tenant_config.from_item(tenant_item(everything.tenants[0], everything.tiers["small"]))
+    assert config.webhooks["forms"].proof.scheme == scheme
 
 
 @pytest.mark.parametrize("tenant", SAMPLES.tenants, ids=lambda tenant: str(tenant.id))
