@@ -10,6 +10,7 @@ from handlers import read
 from handlers.adapters import aws
 from handlers.adapters.delivery import CALL_SECONDS
 from handlers.adapters.work_batch import ITEM_MS
+from handlers.domain import payment_provider
 from infra.timeouts import TIMEOUTS
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ MARGIN = 0.5
     [
         ("authorizer", 0, 1),
         ("ingest", 0, 1),
+        # Claim, secret, and the release of what could not be sent; the next test has what was sent.
+        ("execute", 0, 3),
         # It looks again for a young record until its patience ends; the look that meets the outage ends it.
         ("read", read._PATIENCE_MS / 1000, 1),
         # The registry and the secret, when neither is cached, and the receipt.
@@ -46,3 +49,7 @@ def test_the_slowest_calls_fit_the_function_s_timeout(
     function: FunctionName, before_the_last_call: float, calls: int
 ) -> None:
     assert before_the_last_call + calls * SLOWEST_CALL + MARGIN <= TIMEOUTS[function]
+
+
+def test_whoever_waits_for_a_provider_leaves_time_for_the_slowest_write() -> None:
+    assert payment_provider._WRITE_SECONDS >= SLOWEST_CALL + MARGIN

@@ -11,15 +11,17 @@ import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from moto import mock_aws
 
-from handlers import authorizer, dispatch, ingest, read, webhooks
+from handlers import authorizer, dispatch, execute, ingest, read, webhooks
 from handlers.adapters.receipt_item import from_item, to_item
 from handlers.settings import MissingSettingError
-from tests.builders import LEAD
+from tests.builders import LEAD, authorizer_context, lead_event
 from tests.stream_events import inserted, stream_batch
 from tests.unit.handlers.authorizer_desk import CREATE, key_item, permits, request_event
 from tests.unit.handlers.dispatch_bench import accepted
 from tests.unit.handlers.ingest_calls import keyed
+from tests.unit.handlers.payment_world import PAYMENT
 from tests.unit.handlers.read_world import get_event, key
+from tests.unit.handlers.test_appointments import BODY as APPOINTMENT
 from tests.unit.handlers.test_tenant_config import SOURCE, tenant_item
 from tests.unit.handlers.webhook_world import STRIPE_SECRET, webhook_event
 
@@ -32,6 +34,7 @@ ENVIRONMENT = {
     "TENANTS_TABLE": "onceward-dev_tenants",
     "RECEIPTS_TABLE": "onceward-dev_receipts",
     "RECORDS_TABLE": "onceward-dev_records",
+    "SLOTS_TABLE": "onceward-dev_slots",
     "SECRETS_PREFIX": "/onceward/dev/",
     "TOPIC_ARN_PREFIX": "arn:aws:sns:us-east-1:123456789012:onceward-dev-",
     "ORDERS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/onceward-dev_orders",
@@ -53,7 +56,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         monkeypatch.setenv(name, value)
     with mock_aws():
         dynamodb = boto3.client("dynamodb")
-        for name in ("TENANTS_TABLE", "RECEIPTS_TABLE", "RECORDS_TABLE"):
+        for name in ("TENANTS_TABLE", "RECEIPTS_TABLE", "RECORDS_TABLE", "SLOTS_TABLE"):
             dynamodb.create_table(
                 TableName=ENVIRONMENT[name],
                 KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
@@ -63,10 +66,10 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         boto3.client("sns").create_topic(Name="onceward-dev-acme")
         queue = boto3.client("sqs").create_queue(QueueName="onceward-dev_dispatch-retry")
         monkeypatch.setenv("RETRY_QUEUE_URL", queue["QueueUrl"])
-        for module in (authorizer, dispatch, ingest, read, webhooks):
+        for module in (authorizer, dispatch, execute, ingest, read, webhooks):
             module._dependencies.cache_clear()
         yield dynamodb
-    for module in (authorizer, dispatch, ingest, read, webhooks):
+    for module in (authorizer, dispatch, execute, ingest, read, webhooks):
         module._dependencies.cache_clear()
 
 
@@ -87,6 +90,27 @@ def test_ingest_accepts_and_replays_and_what_it_stored_is_delivered(aws: Any) ->
     place = first["headers"]["Location"].rpartition("/")[2]
     found = read.handler(get_event("/v1/leads/{id}", {"id": place}), object())
     assert json.loads(found["body"])["lead"] == LEAD
+
+
+def test_execute_books_a_slot_and_asks_the_provider_with_its_secret(aws: Any) -> None:
+    event = lead_event(APPOINTMENT) | {"resource": "/v1/appointments"}
+    first, again = execute.handler(event, Context()), execute.handler(event, Context())
+    assert (first["statusCode"], again["body"]) == (201, first["body"])
+    assert len(aws.scan(TableName="onceward-dev_slots")["Items"]) == 1
+
+    boto3.client("ssm").put_parameter(
+        Name="/onceward/dev/acme/payments/provider", Value="token", Type="SecureString"
+    )
+    options = {"providerUrl": "https://127.0.0.1/v1"}
+    settings = {"payments": {"windowSeconds": 60, "keySource": "header", "options": options}}
+    context = authorizer_context(operationSettings=json.dumps(settings))
+    event = lead_event(PAYMENT, headers={"idempotency-key": ["k"]}, authorizer=context)
+    refused = execute.handler(event | {"resource": "/v1/payments"}, Context())
+    # The real caller of destinations: it calls no private address.
+    assert (refused["statusCode"], json.loads(refused["body"])["type"]) == (
+        502,
+        "urn:onceward:problem:effect-failed",
+    )
 
 
 def test_webhooks_finds_its_config_its_secret_and_its_receipts(aws: Any) -> None:
@@ -120,6 +144,8 @@ def test_dispatch_writes_and_read_answers_it(aws: Any, monkeypatch: pytest.Monke
         (dispatch, "TOPIC_ARN_PREFIX"),
         (read, "STAGE"),
         (webhooks, "SECRETS_PREFIX"),
+        (execute, "SLOTS_TABLE"),
+        (execute, "SECRETS_PREFIX"),
     ],
 )
 def test_a_function_deployed_without_a_variable_names_it(
