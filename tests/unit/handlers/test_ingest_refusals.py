@@ -107,6 +107,7 @@ def test_a_body_over_the_tier_s_limit_is_413_before_any_claim(store: InMemoryRec
         "",
         "json",
         "application/jsonp",
+        "application/cloudevents+json",
         "application/json, text/plain",
         "application/json; charset=latin-1",
         "application/json; profile=x; charset=latin-1",
