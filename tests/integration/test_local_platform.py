@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING
 
+import boto3
 import pytest
 
 from ops.local.errors import InvalidInputError, LocalPlatformError
@@ -78,7 +79,8 @@ def test_a_wrong_tenant_file_stops_the_update_before_anything_is_made(site: Site
 
 def test_what_holds_secrets_is_readable_by_the_user_only(site: Site) -> None:
     assert site.home.stat().st_mode & 0o777 == 0o700
-    for name in ("local.json", "state.json", "emulator.json", "emulator.log", "form-config.json"):
+    files = ("local.json", "state.json", "emulator.json", "emulator.log", "form-config.json")
+    for name in (*files, "stand-in.json", "stand-in.log"):
         assert (site.home / name).stat().st_mode & 0o777 == 0o600, name
 
 
@@ -86,6 +88,7 @@ def test_no_secret_is_in_a_command_line_or_a_log(site: Site) -> None:
     site.post("alpha")
     outputs = site.platform.outputs()
     secrets = [outputs.secret_access_key, *(v for t in outputs.tenants.values() for v in t.keys.values())]
+    secrets += [sender.secret for t in outputs.tenants.values() for sender in t.webhooks.values()]
     shown = [" ".join(process.cmdline()) for process in site.processes()]
     shown += [path.read_text() for path in site.home.glob("*.log")]
     assert len(shown) > 2
@@ -96,10 +99,39 @@ def test_the_outputs_file_is_what_the_contract_says(site: Site) -> None:
     document = json.loads((site.home / "local.json").read_text())
     assert document.keys() == {
         *("apiUrl", "endpointUrl", "accessKeyId", "secretAccessKey", "region", "stage"),
-        *("tables", "functions", "tenants"),
+        *("tables", "functions", "tenants", "standInUrl"),
     }
-    assert document["tables"].keys() == {"receipts", "records", "tenants"}
-    assert document["tenants"]["alpha"].keys() >= {"keys", "topicArn", "auditQueueUrl"}
+    assert document["tables"].keys() == {"receipts", "records", "tenants", "slots"}
+    assert document["tenants"]["alpha"].keys() >= {"keys", "topicArn", "auditQueueUrl", "webhooks"}
+    sender = document["tenants"]["alpha"]["webhooks"]["events"]
+    assert sender["url"] == f"{document['apiUrl']}/v1/webhooks/alpha/events"
+    assert (sender["scheme"], sender["secret"][:6]) == ("standard-webhooks", "whsec_")
+
+
+def test_a_new_source_gets_a_secret_and_the_functions_know_where_the_stand_in_is(site: Site) -> None:
+    before = site.platform.outputs()
+    site.edit(
+        "beta", "synthetic:", "operations: { webhooks: { sources: { new: { preset: stripe } } } }\nsynthetic:"
+    )
+    site.up()
+    after = site.platform.outputs()
+    assert after.tenants["alpha"].webhooks == before.tenants["alpha"].webhooks
+    aws = boto3.client(
+        "ssm",
+        endpoint_url=after.endpoint_url,
+        region_name=after.region,
+        aws_access_key_id=after.access_key_id,
+        aws_secret_access_key=after.secret_access_key,
+    )
+    put = aws.get_parameter(Name="/onceward/local/beta/webhooks/new", WithDecryption=True)["Parameter"]
+    assert (put["Type"], put["Value"]) == ("SecureString", after.tenants["beta"].webhooks["new"].secret)
+    environments = {
+        name.split("::")[-1]: entry.inputs["environment"]["variables"]
+        for name, entry in State(site.home / "state.json").entries.items()
+        if "aws:lambda/function:Function" in name
+    }
+    told = {name for name, known in environments.items() if known.get("STAND_IN_URL") == after.stand_in_url}
+    assert told == {"execute-function", "deliver-function", "fulfil-function"}
 
 
 def test_the_form_is_served_with_the_publishable_key_and_nothing_else(site: Site) -> None:

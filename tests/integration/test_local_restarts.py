@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import boto3
+import httpx
 import psutil
 import pytest
 
@@ -32,7 +33,9 @@ pytestmark = pytest.mark.platform
 
 def test_after_down_and_up_everything_is_as_it_was(site: Site) -> None:
     first = site.post("alpha")
-    api_url = site.platform.outputs().api_url
+    before = site.platform.outputs()
+    upsert = f"{before.stand_in_url}/crm.example/contacts/1"
+    assert httpx.put(upsert, json={"n": 1}, trust_env=False).status_code == 201
     site.platform.down()
     assert site.processes() == []
     assert not site.platform.status().running
@@ -43,7 +46,9 @@ def test_after_down_and_up_everything_is_as_it_was(site: Site) -> None:
     assert [urn.split("::")[-1] for urn in summary.updated] == ["alarm-dispatch-given-up"]
     assert summary.changes == 2
     assert site.up().changes == 0
-    assert site.platform.outputs().api_url == api_url
+    # Addresses, keys, and what secrets and stand-in held.
+    assert site.platform.outputs() == before
+    assert httpx.get(upsert, trust_env=False).json() == {"n": 1}
     again = site.post("alpha")
     assert (again.status_code, again.content) == (201, first.content)
     assert again.headers["Idempotent-Replayed"] == "true"
@@ -64,7 +69,7 @@ def test_what_is_accepted_after_down_and_up_is_dispatched(site: Site) -> None:
 
 def test_down_leaves_no_process_behind_not_even_a_functions(site: Site) -> None:
     site.post("alpha")
-    assert len(site.processes()) >= 4  # the emulator, the form, and at least two functions' workers
+    assert len(site.processes()) >= 5  # emulator, form, stand-in, and at least two functions' workers
     site.platform.down()
     assert site.processes() == []
     site.platform.down()
@@ -156,7 +161,8 @@ def test_an_interrupted_up_goes_on_where_it_was(tmp_path: Path, number: signal.S
             aws_access_key_id=outputs.access_key_id,
             aws_secret_access_key=outputs.secret_access_key,
         ).list_event_source_mappings()["EventSourceMappings"]
-        assert len(mappings) == 2, "a mapping made twice would hand everything over twice"
+        fed = [(mapping["FunctionArn"], mapping["EventSourceArn"]) for mapping in mappings]
+        assert len(fed) == len(set(fed)) == 4, "a mapping made twice would hand everything over twice"
     finally:
         platform.down()
 
