@@ -14,8 +14,7 @@ MAX_TEMPLATE_BYTES: Final = 300 * 1024
 
 def read(repository: Path) -> str:
     """The document's text. Raises FileNotFoundError, or ValueError if a template cannot hold it."""
-    file = repository / FILE
-    text = file.read_text(encoding="utf-8") if file.exists() else "{}"
+    text = (repository / FILE).read_text(encoding="utf-8")
     if len(template(text).encode()) > MAX_TEMPLATE_BYTES:
         raise ValueError(f"{FILE}: API Gateway takes a template of at most {MAX_TEMPLATE_BYTES} bytes")
     return text

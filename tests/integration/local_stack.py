@@ -75,6 +75,11 @@ class Stack:
         kinds = self.aws
         return [
             *kinds.dynamodb.list_tables()["TableNames"],
+            *(
+                each["Name"]
+                for each in kinds.events.list_event_buses()["EventBuses"]
+                if each["Name"] != "default"
+            ),
             *kinds.sqs.list_queues().get("QueueUrls", []),
             *(topic["TopicArn"] for topic in kinds.sns.list_topics()["Topics"]),
             *(made["FunctionName"] for made in kinds.functions.list_functions()["Functions"]),

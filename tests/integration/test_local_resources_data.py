@@ -15,13 +15,26 @@ __all__ = ["clients", "stack"]
 pytestmark = pytest.mark.platform
 
 
+def by(attribute: str) -> aws.dynamodb.TableGlobalSecondaryIndexArgs:
+    """An index that is called after its key."""
+    return aws.dynamodb.TableGlobalSecondaryIndexArgs(
+        name=f"by-{attribute}",
+        key_schemas=[
+            aws.dynamodb.TableGlobalSecondaryIndexKeySchemaArgs(attribute_name=attribute, key_type="HASH")
+        ],
+        projection_type="KEYS_ONLY",
+    )
+
+
 def test_tables_and_items(stack: Stack) -> None:
     def program(changed: bool) -> None:
+        keys = ("pk", "b", "c") if changed else ("pk", "a")
         table = aws.dynamodb.Table(
             "table",
             name="s_table",
             hash_key="pk",
-            attributes=[aws.dynamodb.TableAttributeArgs(name="pk", type="S")],
+            attributes=[aws.dynamodb.TableAttributeArgs(name=key, type="S") for key in keys],
+            global_secondary_indexes=[by("b") if changed else by("a"), *([by("c")] if changed else [])],
             billing_mode="PAY_PER_REQUEST",
             ttl=aws.dynamodb.TableTtlArgs(attribute_name="purgeAt", enabled=not changed),
             stream_enabled=True,
@@ -40,6 +53,8 @@ def test_tables_and_items(stack: Stack) -> None:
     assert names(changed.updated) == {"table", "item"}
     dynamodb = stack.aws.dynamodb
     there = dynamodb.describe_table(TableName="s_table")["Table"]
+    # Indexes come and go in place: the table, and what is in it, stays.
+    assert {index["IndexName"] for index in there["GlobalSecondaryIndexes"]} == {"by-b", "by-c"}
     assert there["StreamSpecification"]["StreamViewType"] == "KEYS_ONLY"
     assert there["LatestStreamArn"] == stack.outputs()["stream"]
     ttl = dynamodb.describe_time_to_live(TableName="s_table")["TimeToLiveDescription"]

@@ -138,12 +138,28 @@ def test_alarms_rules_and_dashboards(stack: Stack) -> None:
         aws.cloudwatch.EventTarget(
             "target", rule=rule.name, target_id="topic", arn=topic.arn, input='"new"' if changed else '"old"'
         )
+        bus = aws.cloudwatch.EventBus("bus", name="s-bus", description="new" if changed else "old")
+        heard = aws.cloudwatch.EventRule(
+            "heard", name="s-heard", event_bus_name=bus.name, event_pattern=json.dumps({"source": ["s"]})
+        )
+        aws.cloudwatch.EventTarget(
+            "hears",
+            rule=heard.name,
+            event_bus_name=bus.name,
+            target_id="topic",
+            arn=topic.arn,
+            retry_policy=aws.cloudwatch.EventTargetRetryPolicyArgs(maximum_retry_attempts=3 + changed),
+        )
 
     changed = stack.through(program)
-    assert names(changed.updated) == {"alarm", "any", "board", "rule", "target"}
+    assert names(changed.updated) == {"alarm", "any", "board", "bus", "hears", "rule", "target"}
     [alarm] = stack.aws.cloudwatch.describe_alarms(AlarmNames=["s-alarm"])["MetricAlarms"]
     assert alarm["Threshold"] == 2
-    assert stack.aws.events.list_targets_by_rule(Rule="s-rule")["Targets"][0]["Input"] == '"new"'
+    events = stack.aws.events
+    assert events.list_targets_by_rule(Rule="s-rule")["Targets"][0]["Input"] == '"new"'
+    assert events.describe_event_bus(Name="s-bus")["Description"] == "new"
+    [target] = events.list_targets_by_rule(Rule="s-heard", EventBusName="s-bus")["Targets"]
+    assert target["RetryPolicy"] == {"MaximumRetryAttempts": 4}
 
 
 def test_a_provider_of_the_programs_own_must_be_the_platforms(stack: Stack) -> None:

@@ -63,7 +63,7 @@ class Table(Provider):
         if changes:
             aws.dynamodb.update_table(TableName=old.id, **changes)
         for change in table_indexes.changes(old.inputs, inputs):
-            # One a call, as on AWS. An attribute may only be declared while something is keyed by it.
+            # One a call, as AWS has it.
             aws.dynamodb.update_table(
                 TableName=old.id,
                 AttributeDefinitions=table_indexes.attributes(inputs),
