@@ -7,7 +7,7 @@ that plants its violation. It shares no code with the platform that it checks.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -86,14 +86,15 @@ def _stands(receipt: StoredReceipt | None) -> int:
 def _by_operation(
     answers: Answers, receipts: Mapping[str, StoredReceipt], records: Iterable[StoredRecord]
 ) -> dict[str, dict[str, int]]:
-    """Receipts and records of each operation. All are explained, or named as violations."""
-    names = dict.fromkeys(heard.operation.name for heard in answers.by_pk.values())
-    counted = {name: {"receipts": 0, "records": 0} for name in names}
+    """Receipts, records, and receipts of refusals that stand. All are explained, or named as violations."""
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for heard in answers.by_pk.values():
+        counted[heard.operation.name].update(receipts=0, records=0, refusedForGood=0)
     for receipt in receipts.values():
-        counted.setdefault(receipt.operation, {"receipts": 0, "records": 0})["receipts"] += 1
+        counted[receipt.operation].update(receipts=1, refusedForGood=_stands(receipt))
     for record in records:
-        counted.setdefault(record.operation, {"receipts": 0, "records": 0})["records"] += 1
-    return counted
+        counted[record.operation].update(records=1)
+    return {name: dict(found) for name, found in counted.items()}
 
 
 def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations) -> None:

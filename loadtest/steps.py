@@ -91,8 +91,8 @@ class Steps:
         for request in first:
             if by_function[BY_NAME[request.operation].function] is request:
                 bursts.append(_burst(Scenario.WARM_UP, [request] * at_once))
-                # Of the other functions' calls, few come beside a burst.
-                at_once = self._settings.burst + 1
+                # Of the other functions' calls, few come beside a burst; and each worker is a cold start.
+                at_once = self._settings.burst
         return (*alone, *bursts)
 
     def fixed(self, operation: Operation, keys: int) -> tuple[list[Step], int]:

@@ -155,7 +155,7 @@ class Verdict:
         by_kind: how many of each kind, kept or not.
         events_checked: there were audit queues to hear the events.
         downstream_checked: there was a stand-in to tell what reached the provider and the CRM.
-        by_operation: receipts, records and events of each operation that was sent.
+        by_operation: receipts, records, and receipts of refusals that stand, of each operation.
         writes_of: of each partition key (`tenantId#key`) that was sent, how many writes there were: the
             different record ids in its answers, its receipt and its records.
     """

@@ -1,85 +1,108 @@
-"""The demo on a platform whose source was broken on purpose: it must exit 1 and name violation and key.
+"""The demo passes on the source as it is, and a storm on a platform that was broken on purpose does not.
 
-Each case copies the repository's program into a directory of its own, changes one place in `handlers`, and
-runs `onceward demo` there, small. The unchanged copy passes: what fails the others is the change alone.
+A fault is one place of the code that the functions run, changed on the session's platform and put back. The
+command must exit 1 and name violation and key: what fails it is the change alone, since the same storm passes
+before it and other tests use the platform after it.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import shutil
 import subprocess
 import sys
+import urllib.request
+import zipfile
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.testing import CliRunner
+
+from loadtest.operations import BY_NAME
+from ops.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.platform_fixture import RunningPlatform
 
 pytestmark = pytest.mark.platform
 
 _ROOT = Path(__file__).resolve().parents[2]
-# All that `onceward demo` reads of the repository.
-_DIRECTORIES = ("bundle", "handlers", "infra", "loadtest", "ops", "tenants", "web")
-_FILES = ("Pulumi.yaml", "Pulumi.local.yaml", "Pulumi.dev.yaml", "Pulumi.prod.yaml", "pyproject.toml")
 _DEMO = [sys.executable, "-c", "from ops.cli import main; main()", "demo", "--json"]
-_SMALL = ["--requests", "300", "--keys", "20", "--seed", "3", "--settle-seconds", "8"]
-# Four bundles to zip, 200 resources to make, a storm of seconds: a minute on 2 idle cores.
+_DEMO_SIZE = ["--requests", "500", "--keys", "45", "--seed", "3", "--settle-seconds", "8"]
+# Bundles to zip, 400 resources to make, a storm of seconds: a minute on 2 idle cores.
 _SECONDS = 420
+# Few clients at once, since each is a cold worker of the changed function; the most requests that they need.
+_SIZE = ["--requests", "170", "--keys", "20", "--rate", "60", "--users", "2", "--burst", "4", "--seed", "3"]
+_TENANTS = ["--tenants", "gale", "--tenants", "squall", "--settle-seconds", "6"]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One change to the source: in `file`, the text `good` becomes `bad`; and what must come of it."""
+    """One change to the code of `functions`: in `file`, the text `good` becomes `bad`.
 
+    `operations` are stormed, and `kinds` of violations must come of it; `only`: no others.
+    """
+
+    functions: tuple[str, ...]
     file: str
     good: str
     bad: str
+    operations: tuple[str, ...]
     kinds: frozenset[str]
+    only: bool = False
 
 
+# Every claim is won: leads are written twice, and each attempt of a payment charges under a key of its own.
 UNCONDITIONAL_PUT = Fault(
+    ("ingest", "execute"),
     "handlers/adapters/receipts.py",
     'f"{_NOBODY} OR (',
     'f"{_NOBODY} OR attribute_exists(pk) OR (',
-    frozenset({"second-write", "second-record", "second-event"}),
+    ("leads", "payments"),
+    frozenset({"second-write", "second-record", "second-event", "second-charge"}),
 )
 DROPPED_DISPATCH = Fault(
+    ("dispatch",),
     "handlers/dispatch.py",
     'if not is_due(image, change.get("OldImage")):',
     'if not is_due(image, change.get("OldImage")) or image["pk"]["S"].endswith("7"):',
+    ("leads",),
     frozenset({"lost-record", "lost-event"}),
 )
+# Seen in replays alone: nothing else may be blamed for it.
 CHANGED_BYTE = Fault(
+    ("ingest",),
     "handlers/http.py",
     '"body": response.body or ""',
-    '"body": (response.body or "").replace("score", "Score", 1 if replayed else 0)',
+    '"body": (response.body or "").replace("score", "Score", 1 if replay_of else 0)',
+    ("leads",),
     frozenset({"replay-body"}),
+    only=True,
+)
+# The worker says that it is done, and did not call the CRM.
+LOST_UPSERT = Fault(
+    ("deliver",),
+    "handlers/deliver.py",
+    "        self._destinations.send(delivery)",
+    "        del delivery",
+    ("webhooks",),
+    frozenset({"lost-entity"}),
+    only=True,
 )
 
 
-def _copy(target: Path, fault: Fault | None) -> Path:
-    for name in _DIRECTORIES:
-        shutil.copytree(_ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in _FILES:
-        shutil.copy(_ROOT / name, target / name)
-    wheels = _ROOT / ".onceward" / "bundles" / "wheels"
-    if wheels.is_dir():  # what the functions depend on is not changed, and need not be fetched again
-        shutil.copytree(wheels, target / ".onceward" / "bundles" / "wheels", symlinks=True)
-    if fault is not None:
-        source = (target / fault.file).read_text()
-        assert source.count(fault.good) == 1, f"{fault.file} has changed: plant this fault anew"
-        (target / fault.file).write_text(source.replace(fault.good, fault.bad))
-    return target
-
-
-def _demo(directory: Path) -> tuple[int, dict[str, Any]]:
-    """Run the copy's demo; its exit code and what it printed."""
-    environment = {**os.environ, "PYTHONPATH": str(directory), "PYTHONDONTWRITEBYTECODE": "1"}
+def _demo(home: Path) -> tuple[int, dict[str, Any]]:
+    """Run the demo; its exit code and what it printed."""
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [*_DEMO, *_SMALL, "--home", str(directory / "home")],
-        cwd=directory,
+        [*_DEMO, *_DEMO_SIZE, "--home", str(home)],
+        cwd=_ROOT,
         env=environment,
         capture_output=True,
         text=True,
@@ -91,26 +114,67 @@ def _demo(directory: Path) -> tuple[int, dict[str, Any]]:
     return done.returncode, printed
 
 
+def _changed(code: bytes, fault: Fault) -> bytes:
+    """A function's zip with the fault in it."""
+    bundle, broken = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
+    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
+        # Without the bundle's compiled modules: Python takes those without a look at the source.
+        for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
+            content = bundle.read(name)
+            if name == fault.file:
+                assert content.count(fault.good.encode()) == 1, f"{name} has changed: plant this fault anew"
+                content = content.replace(fault.good.encode(), fault.bad.encode())
+            archive.writestr(name, content)
+    return broken.getvalue()
+
+
+@contextmanager
+def _planted(platform: RunningPlatform, function: str, fault: Fault) -> Iterator[None]:
+    """The function's `live` alias runs the changed code; afterwards it and `$LATEST` are as before."""
+    client, name = platform.client("lambda"), f"onceward-local_{function}"
+    good = client.get_alias(FunctionName=name, Name="live")["FunctionVersion"]
+    location = client.get_function(FunctionName=name)["Code"]["Location"]
+    with urllib.request.urlopen(location, timeout=30) as answer:
+        code: bytes = answer.read()
+    client.update_function_code(FunctionName=name, ZipFile=_changed(code, fault))
+    bad = client.publish_version(FunctionName=name)["Version"]
+    client.update_alias(FunctionName=name, Name="live", FunctionVersion=bad)
+    try:
+        yield
+    finally:
+        client.update_alias(FunctionName=name, Name="live", FunctionVersion=good)
+        client.update_function_code(FunctionName=name, ZipFile=code)
+
+
 def test_the_demo_passes_on_the_source_as_it_is(tmp_path: Path) -> None:
-    code, verdict = _demo(_copy(tmp_path, None))
+    code, verdict = _demo(tmp_path / "home")
     assert (code, verdict["violations"]) == (0, 0), verdict
-    assert verdict["counts"]["requests"] == 300
-    assert Path(verdict["report"]).is_relative_to(tmp_path), "the copy ran, and not the repository"
+    assert verdict["counts"]["requests"] == 500
+    assert set(verdict["byOperation"]) == set(BY_NAME)
+    assert verdict["eventsChecked"]
+    assert verdict["downstreamChecked"]
 
 
 @pytest.mark.parametrize(
     "fault",
-    [UNCONDITIONAL_PUT, DROPPED_DISPATCH, CHANGED_BYTE],
-    ids=["unconditional put", "dropped dispatch", "changed byte"],
+    [UNCONDITIONAL_PUT, DROPPED_DISPATCH, CHANGED_BYTE, LOST_UPSERT],
+    ids=["unconditional put", "dropped dispatch", "changed byte", "lost upsert"],
 )
-def test_the_demo_fails_and_names_violation_and_key(tmp_path: Path, fault: Fault) -> None:
-    code, verdict = _demo(_copy(tmp_path, fault))
-    assert code == 1
+def test_a_storm_fails_and_names_violation_and_key(
+    platform: RunningPlatform, tmp_path: Path, fault: Fault
+) -> None:
+    chosen = [word for operation in fault.operations for word in ("--operations", operation)]
+    where = ["--home", str(platform.home), "--run-dir", str(tmp_path / "run"), "--json"]
+    with ExitStack() as planted:
+        for function in fault.functions:
+            planted.enter_context(_planted(platform, function, fault))
+        done = CliRunner().invoke(app, ["storm", *_SIZE, *_TENANTS, *chosen, *where])
+    assert done.exit_code == 1, done.output
+    verdict = json.loads(done.stdout)
     assert not verdict["passed"]
     assert fault.kinds <= set(verdict["byKind"])
-    # A changed byte is seen in replays alone: nothing else may be blamed for it.
-    assert fault is not CHANGED_BYTE or set(verdict["byKind"]) == fault.kinds
+    assert not fault.only or set(verdict["byKind"]) == fault.kinds
     named = [one for one in verdict["examples"] if one["kind"] in fault.kinds]
     assert {one["kind"] for one in named} == fault.kinds
-    assert all(one["tenant"].startswith("storm-") for one in named)
-    assert any(one["key"].startswith(f"storm-{verdict['runId']}-") for one in named)
+    assert all(one["tenant"] in _TENANTS for one in named)
+    assert any(f"storm-{verdict['runId']}-" in one["key"] for one in named)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
+from loadtest.operations import BY_NAME
 from ops.cli import app
 
 if TYPE_CHECKING:
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.platform
 
-TENANTS = ("alpha", "beta", "gamma")
-REQUESTS, KEYS = 400, 24
+TENANTS = ("gale", "squall")
+# Every scenario of every operation, and duplicates; bursts of few, since each client at once is a cold worker.
+SIZE = ("--requests", "330", "--keys", "40", "--rate", "60", "--users", "3", "--burst", "4", "--seed", "5")
+REQUESTS, KEYS = 330, 40
 
 
 @pytest.fixture(scope="module")
 def storm(platform: RunningPlatform, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One storm: the JSON that `onceward storm` printed."""
     chosen = [word for tenant in TENANTS for word in ("--tenants", tenant)]
-    sizes = ["--requests", str(REQUESTS), "--keys", str(KEYS), "--rate", "60", "--seed", "5"]
     run_dir = tmp_path_factory.mktemp("runs") / "run"
-    done = _onceward("storm", *chosen, *sizes, "--run-dir", str(run_dir), platform=platform)
+    done = _onceward("storm", *chosen, *SIZE, "--run-dir", str(run_dir), platform=platform)
     assert done.exit_code == 0, done.output
     printed: dict[str, Any] = json.loads(done.stdout)
     return printed
@@ -41,13 +43,28 @@ def test_a_short_storm_passes_and_its_figures_are_right(storm: dict[str, Any]) -
     assert storm["passed"]
     assert storm["violations"] == 0
     assert storm["eventsChecked"]
+    assert storm["downstreamChecked"]
     assert (counts["requests"], counts["keys"]) == (REQUESTS, KEYS)
-    assert counts["writes"] == counts["records"] == counts["events"] == counts["tenant_keys"] > KEYS
+    assert counts["writes"] == counts["tenant_keys"] > KEYS
+    # Of what was refused for good (a card declined, a slot taken) there is the receipt, and nothing follows.
+    followed = counts["writes"] - sum(one["refusedForGood"] for one in storm["byOperation"].values())
+    assert counts["records"] == counts["events"] == followed
     assert counts["server_errors"] == counts["throttled"] == counts["rejected"] == 0
-    answered = counts["created"] + counts["replays"] + counts["conflicts"] + counts["dropped"]
-    assert answered == REQUESTS
-    assert min(counts["replays"], counts["conflicts"], counts["dropped"], counts["reads"]) > 0
+    kinds = ("created", "declined", "replays", "in_progress", "conflicts", "dropped")
+    assert sum(counts[kind] for kind in kinds) == REQUESTS
+    assert min(counts[kind] for kind in (*kinds, "reads") if kind != "in_progress") > 0
     assert storm["writesPerKey"] == {"1": counts["writes"]}
+
+
+def test_each_operation_has_its_part_of_the_storm_and_of_what_is_outside(storm: dict[str, Any]) -> None:
+    writes, counts = storm["byOperation"], storm["counts"]
+    assert set(writes) == set(storm["operations"]) == set(BY_NAME)
+    charged = writes["payments"]["receipts"] - writes["payments"]["refusedForGood"]
+    assert counts["charges"] == charged == writes["payments"]["records"] > 0
+    assert counts["entities"] == writes["orders"]["records"] + writes["webhooks"]["records"] > 0
+    for name in ("payments", "appointments"):
+        assert writes[name]["refusedForGood"] > 0
+    assert all(one["latencyMs"]["p50"] > 0 for one in storm["operations"].values())
 
 
 def test_a_run_can_be_judged_again_and_a_loss_since_then_is_found(
@@ -87,6 +104,7 @@ def test_the_report_is_written_beside_the_history(storm: dict[str, Any]) -> None
         (["--tenants", "closed"], "closed"),
         (["--tenants", "alpha"], "at least two"),
         (["--keys", "3"], "keys: 3"),
+        (["--operations", "refunds"], "refunds"),
         (["--stage", "No Such"], "No Such"),
     ],
 )

@@ -23,8 +23,8 @@ def test_a_good_story_of_all_operations_passes_with_everything_counted() -> None
     assert (counts.charges, counts.entities) == (2, 6)
     assert (counts.created, counts.declined, counts.in_progress, counts.conflicts) == (10, 4, 2, 3)
     assert verdict.writes_per_key == {1: 14}
-    assert verdict.by_operation["payments"] == {"receipts": 4, "records": 2}
-    assert verdict.by_operation["webhooks"] == {"receipts": 4, "records": 4}
+    assert verdict.by_operation["payments"] == {"receipts": 4, "records": 2, "refusedForGood": 2}
+    assert verdict.by_operation["webhooks"] == {"receipts": 4, "records": 4, "refusedForGood": 0}
 
 
 @pytest.mark.parametrize(("spoil", "expected"), PLANTED, ids=[spoil.__name__ for spoil, _ in PLANTED])
