@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.platform
 
 TENANTS = ("gale", "squall")
-# Every scenario of every operation, and duplicates; bursts of few, since each client at once is a cold worker.
+# Every scenario of every operation, and duplicates; few clients at once, since each is a cold worker.
 SIZE = ("--requests", "330", "--keys", "40", "--rate", "60", "--users", "3", "--burst", "4", "--seed", "5")
 REQUESTS, KEYS = 330, 40
 
