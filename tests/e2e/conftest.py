@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.e2e.api import Api, new_client
+from tests.e2e.stand_in import StandIn
+from tests.e2e.webhooks import Sender
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,3 +45,22 @@ def alpha(caller: Callable[..., Api]) -> Api:
 def anonymous(platform: RunningPlatform, http_client: httpx.Client) -> Api:
     """No key."""
     return Api(platform.outputs.api_url, None, http_client)
+
+
+@pytest.fixture(scope="session")
+def sender(platform: RunningPlatform, http_client: httpx.Client) -> Callable[..., Sender]:
+    """`sender("alpha", "stripe")`: that source of that tenant, with its secret."""
+
+    def of(tenant: str, source: str) -> Sender:
+        known = platform.outputs.tenants[tenant].webhooks[source]
+        return Sender(known.url, known.scheme, known.secret, http_client)
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def stand_in(platform: RunningPlatform, http_client: httpx.Client) -> StandIn:
+    """What answers for the tenants' provider and destinations."""
+    url = platform.outputs.stand_in_url
+    assert url is not None
+    return StandIn(url, http_client)
