@@ -47,7 +47,7 @@ def at_once(
 def test_64_callers_at_once_have_one_effect(
     platform: RunningPlatform, alpha: Api, stand_in: StandIn, operation: Operation
 ) -> None:
-    """One new answer, the rest the same answer or (execute mode) 409; one receipt, record, event and effect."""
+    """One new answer, the rest the same or (execute mode) 409; one receipt, record, event and effect."""
     mark = fresh_key("mark")
     made: dict[str, dict[str, Any]] = {}
     counted = rounds = 0

@@ -1,4 +1,4 @@
-"""From an accepted order to its tenant: one poison order, a lost message, and the correlation id all the way."""
+"""From an accepted order to its tenant: a poison order, a lost message, the correlation id all the way."""
 
 from __future__ import annotations
 
