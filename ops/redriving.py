@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from ops.asking import confirmed
-from ops.dead_letters import AGES
+from ops.dead_letters import AGES, Wanted
 from ops.output import print_columns, print_json
 from ops.redrive import Pace, RedriveStopped, redrive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ops.dead_letters import Census, DeadLetters, Wanted
+    from ops.dead_letters import Census, DeadLetters
     from ops.letters import Letter
     from ops.redrive import Destination, Marks
 
@@ -153,7 +153,8 @@ def _tell_sent(way: Way, sent: int, count: int, reason: str | None) -> None:
 
 
 def _tell_chosen(way: Way, wanted: Wanted, census: Census, count: int, unreadable: int) -> None:
-    typer.echo(f"{census.looked:,} in {census.queue}, {census.matching:,} of them meant{_meant(wanted)}")
+    meant = f", {census.matching:,}{_meant(wanted)}" if wanted != Wanted() else ""
+    typer.echo(f"{census.looked:,} messages in {census.queue}{meant}")
     rows = _rows(census)
     if rows:
         print_columns([("QUEUE", "TENANT", *(heading.upper() for heading, _ in AGES), "OLDEST"), *rows])
@@ -176,7 +177,7 @@ def _tell_more(census: Census) -> None:
         typer.echo(f"{census.queue}: {count:,} times {reason}")
     if census.record_ids and not census.reasons:
         tenant, record_id = next(iter(sorted(census.record_ids.items())))
-        typer.echo(f"{census.queue}: the log says why; look for {record_id} of tenant {tenant}, for one")
+        typer.echo(f"{census.queue}: why, for one: onceward receipts explain {tenant} --record {record_id}")
     if census.looked < census.approximate:
         typer.echo(
             f"{census.queue}: looked at {census.looked:,} of about {census.approximate:,}; "

@@ -14,7 +14,7 @@ from ops.receipts import moment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ops.timeline import Moment, Timeline
+    from ops.timeline import Moment, Subject, Timeline
 
 _NOW = "now"
 
@@ -27,14 +27,20 @@ def print_receipt(details: Mapping[str, Any], *, as_json: bool) -> None:
         print_columns([(name, shown(value)) for name, value in flat(dict(details))])
 
 
-def print_timeline(receipt: Mapping[str, Any], timeline: Timeline, *, as_json: bool) -> None:
+def print_timeline(
+    receipt: Mapping[str, Any] | None, subject: Subject, timeline: Timeline, *, as_json: bool
+) -> None:
     """Print one line for each moment, the state of now at the end."""
     if as_json:
         moments = [_plain(one) for one in timeline.moments]
-        print_json({"receipt": dict(receipt), "timeline": moments, "notes": timeline.notes})
+        ids = {"recordId": subject.ids.record_id, "eventId": subject.ids.event_id}
+        shown_receipt = None if receipt is None else dict(receipt)
+        print_json({**ids, "receipt": shown_receipt, "timeline": moments, "notes": timeline.notes})
         return
-    typer.echo(f"{receipt['tenant']}  {receipt['key'].strip()}  {receipt['operation']}  {receipt['status']}")
-    typer.echo(f"record {receipt['recordId']}  event {receipt['eventId'] or '-'}")
+    if receipt is not None:
+        heading = (receipt["tenant"], receipt["key"].strip(), receipt["operation"], receipt["status"])
+        typer.echo("  ".join(heading))
+    typer.echo(f"record {subject.ids.record_id}  event {subject.ids.event_id}")
     rows = [(_when(one), one.where, one.what, _details(one)) for one in timeline.moments]
     print_columns([("TIME (UTC)", "WHERE", "WHAT", "MORE"), *rows])
     for note in timeline.notes:

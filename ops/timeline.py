@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from handlers.domain.receipt import Status
 from ops.dead_letters import Wanted
 from ops.log_search import NoLogGroup
-from ops.receipts import ids_of, may_be_running, moment
+from ops.receipts import Ids, ids_of, may_be_running, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ops.dead_letters import DeadLetters
     from ops.letters import Letter
     from ops.log_search import Line, Logs
-    from ops.receipts import Ids
 
 ACCEPTING: Final = ("ingest", "execute", "webhooks")
 """Functions whose lines carry the record id of the request that holds the key, whichever request came."""
@@ -55,27 +54,50 @@ class Timeline:
 
 
 @dataclass(frozen=True)
-class Sources:
-    """What a timeline is made of. `record`: the item without its document, or None."""
+class Subject:
+    """What a timeline is about. `since`: when it was accepted, ms since the epoch."""
 
-    receipt: Receipt
+    ids: Ids
+    correlation_id: str
+    since: int
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a timeline is made of.
+
+    `receipt`: None where only the record's id is known; `record`: the item without its document, or None.
+    """
+
+    subject: Subject
+    receipt: Receipt | None
     record: Mapping[str, Any] | None
     logs: Logs
     queues: Sequence[DeadLetters]
 
 
+def subject_of(receipt: Receipt) -> Subject:
+    """What a receipt's timeline is about."""
+    return Subject(ids_of(receipt), receipt.correlation_id, receipt.created_at)
+
+
+def subject_in(record: Mapping[str, Any]) -> Subject:
+    """What the timeline of a record (an item of the records table) is about."""
+    made = Ids(record["recordId"]["S"], record["eventId"]["S"])
+    return Subject(made, record["correlationId"]["S"], int(record["createdAt"]["N"]))
+
+
 def explain(sources: Sources, now_ms: int, tell: Callable[[str], None]) -> Timeline:
-    """Everything that is known of a receipt's window; `tell` is told what is being looked at."""
-    receipt, made = sources.receipt, ids_of(sources.receipt)
+    """Everything that is known of its subject; `tell` is told what is being looked at."""
     timeline = Timeline()
-    timeline.moments += _of_receipt(receipt, now_ms)
-    timeline.moments += _of_record(receipt, sources.record)
+    timeline.moments += _of_receipt(sources.receipt, now_ms) if sources.receipt else []
+    timeline.moments += _of_record(sources.receipt, sources.record)
     for function in (*ACCEPTING, *OUTWARD):
         tell(f"Looking into the log of {function}")
-        timeline.moments += _of_log(sources.logs, function, receipt, made, timeline.notes)
+        timeline.moments += _of_log(sources.logs, function, sources.subject, timeline.notes)
     for queue in sources.queues:
         tell(f"Looking into {queue.name}")
-        timeline.moments += _of_queue(queue, made, now_ms, timeline.notes)
+        timeline.moments += _of_queue(queue, sources.subject.ids, now_ms, timeline.notes)
     # What is so now comes last.
     timeline.moments.sort(key=lambda one: (one.at is None, one.at or 0))
     return timeline
@@ -98,8 +120,8 @@ def _of_receipt(receipt: Receipt, now_ms: int) -> list[Moment]:
     return moments
 
 
-def _of_record(receipt: Receipt, record: Mapping[str, Any] | None) -> list[Moment]:
-    if receipt.outbox is None:
+def _of_record(receipt: Receipt | None, record: Mapping[str, Any] | None) -> list[Moment]:
+    if receipt is not None and receipt.outbox is None:
         return []  # nothing follows from it (yet)
     if record is None:
         return [Moment(None, "record", "missing", {"next": "onceward dispatch replay --since brings it"})]
@@ -119,13 +141,14 @@ def _of_record(receipt: Receipt, record: Mapping[str, Any] | None) -> list[Momen
     return [*moments, Moment(None, "record", status, details | at)]
 
 
-def _of_log(logs: Logs, function: str, receipt: Receipt, made: Ids, notes: list[str]) -> list[Moment]:
+def _of_log(logs: Logs, function: str, subject: Subject, notes: list[str]) -> list[Moment]:
+    made = subject.ids
     # An attempt that failed before it knew its record says only its correlation id.
-    terms = (made.record_id, receipt.correlation_id) if function in ACCEPTING else (made.event_id,)
+    terms = (made.record_id, subject.correlation_id) if function in ACCEPTING else (made.event_id,)
     found: list[Line] = []
     try:
         for term in terms:
-            lines = logs.lines(function, term, receipt.created_at - _SKEW_MS)
+            lines = logs.lines(function, term, subject.since - _SKEW_MS)
             found += [line for line in lines if _is_about(line, made) and line not in found]
     except NoLogGroup:
         notes.append(f"{function} has no log group")
@@ -144,6 +167,8 @@ def _of_line(line: Line) -> Moment:
     content = line.content
     what = content.get("outcome") or content.get("message") or "said something"
     details = {name: value for name, value in content.items() if name not in _NOT_SHOWN and value is not None}
+    if details.get("request_id") == details.get("correlation_id"):
+        details.pop("request_id", None)
     return Moment(line.at, line.function, str(what), details)
 
 

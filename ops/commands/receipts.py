@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import re
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from handlers.domain import keys
-from handlers.domain.errors import InvalidKey
 from infra.naming import Names
-from ops import evicting, telling_receipts
+from ops import evicting, looking_up
 from ops.dead_letters import SOURCES, DeadLetters
 from ops.log_search import Logs
-from ops.output import print_json
-from ops.receipts import Receipts, described, ids_of
-from ops.stages import HomeOption, StageOption, clients, reach, telling
-from ops.timeline import Sources, explain
-from tenants.models import TENANT_ID
+from ops.receipts import described
+from ops.stages import HomeOption, StageOption, clients, telling
+from ops.telling_receipts import print_receipt, print_timeline, watching
+from ops.timeline import Sources, explain, subject_in, subject_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
     from handlers.domain.receipt import Receipt
-    from loadtest.target import Target
+    from ops.looking_up import Place
+    from ops.timeline import Subject
 
 app = typer.Typer(
     help="Receipts: what became of an idempotency key, and setting one free.", no_args_is_help=True
@@ -61,14 +57,9 @@ _EXPLAIN_EPILOG = """Examples:
 onceward receipts explain acme signup-7
 
 onceward receipts explain acme --derived webhooks stripe evt_1 --stage prod --json
+
+onceward receipts explain acme --record 01M8PJC8QMVCQRJJ8WMR39J1QC
 """
-
-
-@dataclass(frozen=True)
-class _Found:
-    target: Target
-    store: Receipts
-    receipt: Receipt
 
 
 @app.command(epilog=_SHOW_EPILOG)
@@ -87,11 +78,11 @@ def show(
 
     Exit code 1 when there is none: the key is free.
     """
+    wanted = looking_up.key_of(key, derived)
     with telling():
-        found = _find(stage, home, tenant, _key(key, derived), as_json=as_json)
-        telling_receipts.print_receipt(
-            described(found.receipt, _now_ms(), response=response), as_json=as_json
-        )
+        where = looking_up.place(stage, home, tenant, as_json=as_json)
+        found = looking_up.receipt(where, wanted)
+        print_receipt(described(found, _now_ms(), response=response), as_json=as_json)
 
 
 @app.command(epilog=_EVICT_EPILOG)
@@ -113,9 +104,11 @@ def evict(
     it changed meanwhile, or while its owner may still be running (--force does it all the same). A record
     that was written, a charge that was made, a slot that was taken stay as they are.
     """
+    wanted = looking_up.key_of(key, derived)
     with telling():
-        found = _find(stage, home, tenant, _key(key, derived), as_json=as_json)
-        evicting.run(found.store, found.receipt, force=force, agreed=yes, as_json=as_json)
+        where = looking_up.place(stage, home, tenant, as_json=as_json)
+        found = looking_up.receipt(where, wanted)
+        evicting.run(where.store, found, force=force, agreed=yes, as_json=as_json)
 
 
 @app.command("explain", epilog=_EXPLAIN_EPILOG)
@@ -123,6 +116,9 @@ def explain_(
     tenant: Tenant,
     key: Key = None,
     derived: Derived = None,
+    record: Annotated[
+        str | None, typer.Option(help="A record's id, where its key is not known: from a dead letter, say.")
+    ] = None,
     stage: StageOption = "local",
     home: HomeOption = None,
     as_json: AsJson = False,
@@ -130,56 +126,38 @@ def explain_(
     """Tell what became of a key in one timeline: from acceptance to delivery, and every duplicate seen.
 
     From the receipt, its record, the functions' logs (as far back as they are kept) and the dead-letter
-    queues, whose messages are looked at and stay. Exit code 1 when there is no receipt.
+    queues, whose messages are looked at and stay. Exit code 1 when there is no receipt (or no such record).
     """
+    if record is not None and (key, derived) != (None, None):
+        raise typer.BadParameter("goes with neither a key nor --derived", param_hint="--record")
+    wanted = looking_up.key_of(key, derived) if record is None else ""
     with telling():
-        found = _find(stage, home, tenant, _key(key, derived), as_json=as_json)
-        client, names = clients(found.target), Names(stage)
-        sqs = client("sqs")
-        sources = Sources(
-            receipt=found.receipt,
-            record=found.store.record(tenant, ids_of(found.receipt).record_id),
-            logs=Logs(client("logs"), names),
-            queues=[DeadLetters(sqs, names, name) for name in SOURCES],
-        )
-        with telling_receipts.watching() as tell:
+        where = looking_up.place(stage, home, tenant, as_json=as_json)
+        sources = _of_receipt(where, wanted) if record is None else _of_record(where, record)
+        with watching() as tell:
             timeline = explain(sources, _now_ms(), tell)
-    telling_receipts.print_timeline(
-        described(found.receipt, _now_ms(), response=False), timeline, as_json=as_json
-    )
+    receipt = None if sources.receipt is None else described(sources.receipt, _now_ms(), response=False)
+    print_timeline(receipt, sources.subject, timeline, as_json=as_json)
 
 
-def _key(key: str | None, derived: tuple[str, str, str] | None) -> str:
-    if (key is None) == (derived is None):
-        raise typer.BadParameter("give a key, or --derived OPERATION SOURCE ID", param_hint="KEY")
-    if derived is not None:
-        return keys.derived(*derived)
-    try:
-        return keys.parse(key or "")
-    except InvalidKey as error:
-        raise typer.BadParameter(
-            f"{error}; for a key that the platform made: --derived", param_hint="KEY"
-        ) from error
+def _of_record(where: Place, record_id: str) -> Sources:
+    item = looking_up.record(where, record_id)
+    return _sources(where, subject_in(item), None, item)
 
 
-def _find(stage: str, home: Path | None, tenant: str, key: str, *, as_json: bool) -> _Found:
-    if not re.fullmatch(TENANT_ID, tenant):
-        raise typer.BadParameter(f"{tenant!r} must match {TENANT_ID}", param_hint="TENANT")
-    target = reach(stage, home)
-    store = Receipts(clients(target)("dynamodb"), target.receipts_table, target.records_table)
-    receipt = store.find(tenant, key)
-    if receipt is not None:
-        return _Found(target, store, receipt)
-    if as_json:
-        print_json(None)
-    # A tenant whose file is gone has receipts all the same: no usage error.
-    there = "" if tenant in target.tenant_ids else f", and stage {stage} has no tenant of this name"
-    typer.echo(
-        f"Tenant {tenant} has no receipt under this key{there}: it was never used, or its receipt was swept "
-        "(after eight days and its window) or evicted. Keys are compared character for character.",
-        err=True,
-    )
-    raise typer.Exit(1)
+def _of_receipt(where: Place, key: str) -> Sources:
+    receipt = looking_up.receipt(where, key)
+    subject = subject_of(receipt)
+    return _sources(where, subject, receipt, where.store.record(where.tenant_id, subject.ids.record_id))
+
+
+def _sources(
+    where: Place, subject: Subject, receipt: Receipt | None, record: Mapping[str, Any] | None
+) -> Sources:
+    client, names = clients(where.target), Names(where.target.stage)
+    sqs = client("sqs")
+    queues = [DeadLetters(sqs, names, name) for name in SOURCES]
+    return Sources(subject, receipt, record, Logs(client("logs"), names), queues)
 
 
 def _now_ms() -> int:

@@ -61,8 +61,15 @@ class ReceiptsStage:
             name: {"N": str(value)} if isinstance(value, int) else {"S": value}
             for name, value in numbers_and_texts.items()
         }
-        key = {"pk": {"S": f"acme#{record_id}"}, "document": {"S": '{"payload":1}'}}
-        self.dynamodb.put_item(TableName=RECORDS_TABLE, Item=item | key)
+        written: dict[str, Any] = {
+            "pk": {"S": f"acme#{record_id}"},
+            "recordId": {"S": record_id},
+            "eventId": {"S": "01E"},
+            "correlationId": {"S": "c-1"},
+            "createdAt": {"N": str(NOW_MS)},
+            "document": {"S": '{"payload":1}'},
+        }
+        self.dynamodb.put_item(TableName=RECORDS_TABLE, Item=item | written)
 
     def item(self, tenant: str, key: str) -> Any:
         found = self.dynamodb.get_item(TableName=RECEIPTS_TABLE, Key={"pk": {"S": f"{tenant}#{key}"}})

@@ -104,6 +104,24 @@ def test_people_get_a_line_for_each_moment(receipts_stage: ReceiptsStage) -> Non
     ]
 
 
+def test_a_dead_letter_is_explained_from_its_record_alone(receipts_stage: ReceiptsStage) -> None:
+    receipts_stage.put_record(RECORD, status="FAILED", attempts=3)
+    receipts_stage.log("ingest", line("accepted", record_id=RECORD, correlation_id="c-1", request_id="c-1"))
+    receipts_stage.log("fulfil", line("given_up", record_id=RECORD, event_id=EVENT, reason="AnswerLost"))
+    receipts_stage.make_queues()
+
+    result = receipts_stage.receipts("explain", "acme", "--record", RECORD, "--json")
+
+    found = json.loads(result.stdout)
+    assert (found["receipt"], found["eventId"]) == (None, EVENT)
+    assert steps(found) == [("ingest", "accepted"), ("fulfil", "given_up"), ("record", "FAILED")]
+    assert found["timeline"][0]["details"] == {"correlation_id": "c-1"}
+    unknown = receipts_stage.receipts("explain", "acme", "--record", "01X")
+    assert unknown.exit_code == 1
+    assert "Tenant acme has no record of this id" in unknown.stderr
+    assert receipts_stage.receipts("explain", "acme", "k", "--record", RECORD).exit_code == 2
+
+
 def test_a_record_that_did_not_come_is_told_with_what_brings_it(receipts_stage: ReceiptsStage) -> None:
     receipts_stage.put(order())
     receipts_stage.make_queues()
