@@ -59,6 +59,7 @@ check: setup ## format, lint, types, import contracts, the repository's own rule
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/onceward tenants schema --check
+	$(BIN)/onceward openapi --check
 	$(BIN)/python -m pytest -q -n 0 tests/unit/test_repository.py
 
 .PHONY: bench
