@@ -130,11 +130,11 @@ def names_of(tenant: Tenant) -> Mapping[str, str]:
     for source, settings in operations.webhooks.sources.items():
         names[WEBHOOKS + source] = f"the sender's proof ({settings.proof_scheme})"
         if settings.destination is not None:
-            names[f"destinations/{WEBHOOKS}{source}"] = "a bearer token for the destination"
+            names[f"destinations/{WEBHOOKS}{source}"] = "a bearer token for the destination, if it wants one"
     if operations.orders.destination is not None:
-        names["destinations/orders"] = "a bearer token for the destination"
+        names["destinations/orders"] = "a bearer token for the destination, if it wants one"
     if operations.payments is not None:
-        names["payments/provider"] = "a bearer token for the provider"
+        names["payments/provider"] = "a bearer token for the provider, if it wants one"
     return names
 
 

@@ -123,7 +123,8 @@ def test_a_list_shows_what_is_there_what_is_missing_and_what_nothing_needs_and_n
     lines = {line.split()[0]: line for line in told.stdout.splitlines()}
     assert lines["webhooks/stripe"].split()[1] == "2"
     assert "the sender's proof (stripe)" in lines["webhooks/stripe"]
-    assert lines["payments/provider"].split()[1:3] == ["missing", "-"]
+    assert lines["webhooks/github"].split()[1:3] == ["missing", "-"]
+    assert lines["payments/provider"].split()[1:3] == ["none", "-"]
     assert "does not name it" in lines["webhooks/gone"]
     assert "hush-hush" not in told.output
     listed = json.loads(stage.run("secrets", "list", "acme", "--json").stdout)
