@@ -8,7 +8,7 @@ import pulumi
 
 from infra.components.event_bus import EventBus
 from infra.components.function import Bundle, Function, FunctionSpec
-from infra.components.queues import WORKERS, Queues
+from infra.components.queues import Queues
 from infra.components.tables import Tables
 from infra.settings import FunctionName
 from infra.stage import Stage
@@ -49,40 +49,46 @@ def make_functions(stage: Stage, key_arn: pulumi.Input[str], wiring: Wiring, bun
 
 
 def _environments(stage: Stage, wiring: Wiring) -> dict[FunctionName, Environment]:
-    tables = {name: table.name for name, table in wiring.tables.by_name.items()}
+    """What each function is told beside its stage and logging."""
+    tables: dict[str, Environment] = {
+        name: {f"{name.upper()}_TABLE": table.name} for name, table in wiring.tables.by_name.items()
+    }
+    receipts, records, registry = tables["receipts"], tables["records"], tables["tenants"]
     # Answers of proxied functions go out as they are: the CORS headers have to come from the function.
-    origins = {"CORS_ORIGINS": ",".join(stage.settings.cors_origins)}
-    secrets = {"SECRETS_PREFIX": stage.names.secrets_prefix}
-    outside = {} if stage.settings.stand_in_url is None else {"STAND_IN_URL": stage.settings.stand_in_url}
-    topics = {"TOPIC_ARN_PREFIX": stage.arns.tenant_topic_prefix}
+    origins: Environment = {"CORS_ORIGINS": ",".join(stage.settings.cors_origins)}
+    secrets: Environment = {"SECRETS_PREFIX": stage.names.secrets_prefix}
+    topics: Environment = {"TOPIC_ARN_PREFIX": stage.arns.tenant_topic_prefix}
     queues: Environment = {
         f"{name.upper()}_QUEUE_URL": queue.url for name, queue in wiring.queues.work.items()
     }
-    receipts: Environment = {"RECEIPTS_TABLE": tables["receipts"]}
-    records: Environment = {"RECORDS_TABLE": tables["records"]}
-    registry: Environment = {"TENANTS_TABLE": tables["tenants"]}
-    streams = "honoured" if stage.settings.stream_partial_failures else "ignored"
-    workers: dict[FunctionName, Environment] = {
-        worker: {
-            **(records | registry | secrets | outside),
-            "QUEUE_URL": wiring.queues.work[queue].url,
-            "MAX_RECEIVES": str(stage.settings.work_receives),
-        }
-        for queue, worker in WORKERS.items()
-    }
+    worker = records | registry | secrets | _outside(stage)
     return {
         "authorizer": registry,
         "ingest": receipts | origins,
-        "execute": receipts | {"SLOTS_TABLE": tables["slots"]} | secrets | origins | outside,
+        "execute": receipts | tables["slots"] | secrets | origins | _outside(stage),
         "webhooks": receipts | registry | secrets,
         "read": receipts | records | origins,
-        "dispatch": {
-            **(records | topics | queues),
-            "RETRY_QUEUE_URL": wiring.queues.dispatch_retry.url,
-            "STREAM_PARTIAL_FAILURES": streams,
-        },
-        "deliver": workers["deliver"],
-        "fulfil": workers["fulfil"] | {"EVENT_BUS_NAME": wiring.bus.name},
-        "notify": {**topics},
+        "dispatch": records | topics | queues | _parking(stage, wiring),
+        "deliver": worker | _taking("webhooks", stage, wiring),
+        "fulfil": worker | _taking("orders", stage, wiring) | {"EVENT_BUS_NAME": wiring.bus.name},
+        "notify": topics,
         "reconcile": records | queues,
     }
+
+
+def _outside(stage: Stage) -> Environment:
+    """How to reach what is outside AWS: nothing is said where it is reached directly."""
+    stand_in = stage.settings.stand_in_url
+    return {} if stand_in is None else {"STAND_IN_URL": stand_in}
+
+
+def _parking(stage: Stage, wiring: Wiring) -> Environment:
+    return {
+        "RETRY_QUEUE_URL": wiring.queues.dispatch_retry.url,
+        "STREAM_PARTIAL_FAILURES": "honoured" if stage.settings.stream_partial_failures else "ignored",
+    }
+
+
+def _taking(queue: str, stage: Stage, wiring: Wiring) -> Environment:
+    """A worker's queue, and after how many receives it gives a message up."""
+    return {"QUEUE_URL": wiring.queues.work[queue].url, "MAX_RECEIVES": str(stage.settings.work_receives)}
