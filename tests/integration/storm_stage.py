@@ -45,16 +45,29 @@ class Stage:
             },
         }
 
-    def receipt(self, pk: str, number: int, mark: str = MARK) -> None:
+    def receipt(self, pk: str, number: int, mark: str = MARK, operation: str = "leads") -> None:
         outbox = {"recordId": {"S": f"record-{number}"}, "document": {"S": _document(mark, number)}}
         response = {"status": {"N": "201"}, "headers": {"M": {"ETag": {"S": "e"}}}, "body": {"S": "{}"}}
         item = {
             "pk": {"S": pk},
             "tenantId": {"S": pk.partition("#")[0]},
+            "operation": {"S": operation},
             "status": {"S": "COMPLETED"},
             "outboxId": {"S": f"event-{number}"},
             "outbox": {"M": outbox},
             "response": {"M": response},
+        }
+        self.dynamodb.put_item(TableName="receipts", Item=item)
+
+    def refusal(self, pk: str, status: int, problem: str) -> None:
+        """A payment that was refused for good: nothing follows."""
+        body = {"S": json.dumps({"type": problem})}
+        item = {
+            "pk": {"S": pk},
+            "tenantId": {"S": pk.partition("#")[0]},
+            "operation": {"S": "payments"},
+            "status": {"S": "COMPLETED"},
+            "response": {"M": {"status": {"N": str(status)}, "headers": {"M": {}}, "body": body}},
         }
         self.dynamodb.put_item(TableName="receipts", Item=item)
 
@@ -63,13 +76,22 @@ class Stage:
         item = {"pk": {"S": pk}, "tenantId": {"S": pk.partition("#")[0]}, "status": {"S": "IN_PROGRESS"}}
         self.dynamodb.put_item(TableName="receipts", Item=item)
 
-    def record(self, tenant: str, number: int, mark: str = MARK) -> None:
+    def record(
+        self,
+        tenant: str,
+        number: int,
+        mark: str = MARK,
+        operation: str = "leads",
+        status: str | None = None,
+    ) -> None:
         item = {
             "pk": {"S": f"{tenant}#record-{number}"},
             "tenantId": {"S": tenant},
             "recordId": {"S": f"record-{number}"},
             "eventId": {"S": f"event-{number}"},
             "document": {"S": _document(mark, number)},
+            "operation": {"S": operation},
+            **({"status": {"S": status}} if status else {}),
         }
         self.dynamodb.put_item(TableName="records", Item=item)
 

@@ -12,6 +12,7 @@ from loadtest import reads, settle
 from loadtest.bodies import derived_key
 from loadtest.collect import Tables, read_events
 from loadtest.history import HistoryWriter
+from loadtest.operations import DECLINED
 from loadtest.run import RunDirectory
 from loadtest.verdict import Kind
 from loadtest.verify import verify
@@ -106,6 +107,20 @@ def test_a_message_that_somebody_took_and_did_not_delete_is_waited_for(stage: St
     pks = [f"a1#{MARK}0"]
     settle.wait(Tables(stage.target), stage.audit(file), file, pks, 30.0, lambda *_: None)
     assert {one.event_id for one in read_events(file)} == {"event-0", "event-9"}
+
+
+def test_queued_work_is_waited_for_and_nothing_is_expected_of_a_refusal(stage: Stage, tmp_path: Path) -> None:
+    """An order whose work does not end keeps it waiting; a declined payment is done with its receipt."""
+    for number in range(2):
+        stage.receipt(f"a1#{MARK}{number}", number, operation="orders")
+        stage.record("a1", number, operation="orders", status=("COMPLETED", "PROCESSING")[number])
+        stage.publish("a1", number)
+    stage.refusal(f"a1#{MARK}2", 402, DECLINED)
+    settled = _settle(stage, tmp_path / "e", patience=1.0)
+    assert (settled.done, settled.expected) == (2, 3)
+    stage.record("a1", 1, operation="orders", status="COMPLETED")
+    settled = _settle(stage, tmp_path / "e", patience=30)
+    assert (settled.done, settled.expected) == (3, 3)
 
 
 @pytest.mark.parametrize("missing", ["record", "event"])

@@ -18,9 +18,11 @@ from loadtest.target import TargetError
 from ops import storms
 from ops.cli import app
 from ops.commands import demo
+from ops.commands.storm import choose_operations
 from ops.local.errors import LocalPlatformError
 from ops.local.files import exclusive
 from ops.local.summary import UpdateSummary
+from tests.unit.storm import wide_stories
 from tests.unit.storm.fake_platform import serve
 from tests.unit.storm.stories import Story, good
 from tests.unit.storm.test_plan import SMALL
@@ -113,6 +115,34 @@ def test_a_number_that_makes_no_sense_is_a_usage_error(arguments: list[str], sai
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
     assert said in done.output
+
+
+@pytest.mark.parametrize(
+    ("stage", "wanted", "chosen"),
+    [
+        ("local", [], ("leads", "orders", "webhooks", "payments", "appointments")),
+        ("dev", [], ("leads", "orders", "appointments")),
+        ("dev", ["payments", "leads"], ("leads", "payments")),
+    ],
+)
+def test_elsewhere_than_on_local_payments_and_webhooks_are_stormed_only_when_named(
+    stage: str, wanted: list[str], chosen: tuple[str, ...]
+) -> None:
+    assert choose_operations(stage, wanted) == chosen
+
+
+def test_an_operation_that_there_is_not_is_a_usage_error() -> None:
+    with pytest.raises(typer.BadParameter, match="refunds is none of leads, orders"):
+        choose_operations("local", ["refunds"])
+
+
+def test_each_operation_has_a_line_of_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out = _told(tmp_path, capsys, wide_stories.good())
+    lines = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("  ")}
+    # requests, new, refused for good, replays, in progress, conflicts
+    assert lines["payments"][:6] == ["10", "2", "2", "4", "1", "1"]
+    assert lines["webhooks"][:6] == ["9", "4", "0", "5", "0", "0"]
+    assert lines["outside"][:3] == ["8", "2", "charges,"]
 
 
 @pytest.mark.parametrize("command", ["storm", "verify", "demo"])

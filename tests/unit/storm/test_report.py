@@ -14,6 +14,7 @@ from loadtest.history import Outcome
 from loadtest.measures import measure, percentiles
 from loadtest.report import again, render
 from loadtest.told import Told
+from tests.unit.storm import wide_stories
 from tests.unit.storm.stories import Story, good
 from tests.unit.storm.test_plan import SETTINGS
 
@@ -125,6 +126,15 @@ def test_the_verdict_comes_first_and_the_charts_follow() -> None:
     assert page.tags.count("svg") == 3
     for title in ("Latency over time", "Answers over time", "Writes per key", "Scenarios"):
         assert title in html
+
+
+def test_each_operation_has_a_row_and_what_is_outside_is_told() -> None:
+    html, _ = _page(wide_stories.good())
+    assert html.index("<h2>Operations") < html.index("<h2>Scenarios")
+    for name in ("orders", "webhooks", "payments", "appointments"):
+        assert f"<td>{name}</td>" in html
+    assert "Every accepted payment is one charge" in html
+    assert "no stand-in" in _page(good())[0]
 
 
 def test_a_failed_run_says_so_with_the_key() -> None:
