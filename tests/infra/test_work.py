@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from handlers.adapters import pending_index
 from handlers.domain import work
 from infra.components.queues import WORKERS
 from infra.components.tables import PENDING_ATTRIBUTES
-from infra.naming import WORK_QUEUES
+from infra.naming import PENDING_INDEX, WORK_QUEUES
 from infra.settings import SettingsError
 from infra.timeouts import TIMEOUTS
 from tests.infra.stages import document, run_stage, updated, with_tenants
@@ -77,6 +78,7 @@ def test_a_stage_bounds_each_worker_below_what_is_reserved_for_it() -> None:
 
 
 def test_the_index_brings_all_that_a_message_of_work_is_made_of() -> None:
+    assert pending_index.INDEX == PENDING_INDEX
     assert {"operation", "tenantId", "recordId", "eventId", "correlationId"} <= set(PENDING_ATTRIBUTES)
 
 
