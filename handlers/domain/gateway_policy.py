@@ -11,8 +11,8 @@ from handlers.domain.errors import OncewardError
 _POLICY_LANGUAGE: Final = "2012-10-17"
 
 # What each permission opens: method and path below the stage. `*` spans slashes in an ARN pattern.
-# A permission that has no route opens nothing. `POST /v1/webhooks/...` is not here: it has no authorizer, since
-# its senders cannot send an API key.
+# A permission that has no route opens nothing. `POST /v1/webhooks/...` is not here: it has no authorizer,
+# since its senders cannot send an API key.
 ROUTES: Final[dict[str, tuple[str, ...]]] = {
     "leads:create": ("POST/v1/leads",),
     "leads:read": ("GET/v1/leads/*",),
