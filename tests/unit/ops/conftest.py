@@ -9,7 +9,11 @@ import boto3
 import pytest
 from boto3.session import Session
 from moto import mock_aws
+from moto.events.utils import EventTemplateParser
 
+from ops import dead_letters
+from tests.unit.ops.dlq_stage import DlqStage
+from tests.unit.ops.receipts_stage import ReceiptsStage
 from tests.unit.ops.replay_stage import Stage
 
 if TYPE_CHECKING:
@@ -34,3 +38,25 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with mock_aws():
         yield Stage(tmp_path)
+
+
+@pytest.fixture
+def dlqs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DlqStage]:
+    """A local stage with its dead-letter queues on moto."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    # An empty queue is asked for a second; moto is asked at once.
+    monkeypatch.setattr(dead_letters, "WAIT_SECONDS", 0)
+    # moto would shape the event for a target with a library of its own that is not installed.
+    as_it_is = staticmethod(lambda input_template, input_paths_map, event: dict(event))
+    monkeypatch.setattr(EventTemplateParser, "parse", as_it_is)
+    with mock_aws():
+        yield DlqStage(tmp_path)
+
+
+@pytest.fixture
+def receipts_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceiptsStage]:
+    """A local stage with its tables, logs and dead-letter queues on moto."""
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setattr(dead_letters, "WAIT_SECONDS", 0)
+    with mock_aws():
+        yield ReceiptsStage(tmp_path)

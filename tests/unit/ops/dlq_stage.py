@@ -130,3 +130,19 @@ def work(number: int, tenant: str = "acme") -> dict[str, str]:
         "recordId": f"R{number}",
         "eventId": f"E{number}",
     }
+
+
+EVENT = {"id": "E1", "source": "/onceward/local/acme", "subject": "R1", "type": "order.completed"}
+BUS_EVENT = {
+    "version": "0",
+    "id": "b",
+    "source": "onceward.local",
+    "detail-type": "order.completed",
+    "detail": {"tenantId": "acme", "event": EVENT},
+}
+INVOCATION = {
+    "version": "1.0",
+    "requestContext": {"condition": "RetriesExhausted", "approximateInvokeCount": 3},
+    "requestPayload": BUS_EVENT,
+    "responsePayload": {"errorType": "Unavailable", "errorMessage": "not shown"},
+}

@@ -7,18 +7,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import boto3
-import pytest
-from moto import mock_aws
 from typer.testing import CliRunner
 
 from handlers.adapters.receipt_item import to_item
-from ops import dead_letters
 from ops.commands.receipts import app
 from ops.dead_letters import SOURCES
 from tests import builders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from typer.testing import Result
@@ -104,15 +100,6 @@ class ReceiptsStage:
             input=typed,
             env={"COLUMNS": "200", "TERM": "dumb"},
         )
-
-
-@pytest.fixture
-def receipts_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceiptsStage]:
-    """A local stage on moto."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setattr(dead_letters, "WAIT_SECONDS", 0)
-    with mock_aws():
-        yield ReceiptsStage(tmp_path)
 
 
 def accepted_receipt(**changes: Any) -> Receipt:

@@ -1,105 +1,17 @@
-"""`onceward dlq`: what it counts, what it sends back, and that it loses nothing on the way."""
+"""`onceward dlq redrive`: what it sends back, and that it loses nothing on the way."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
-from moto.events.utils import EventTemplateParser
 
+from infra.naming import Names
 from ops import asking, dead_letters
-from ops.dead_letters import age_of
-from ops.letters import event_in, letter
 from ops.redrive import Pace, QueueDestination
-from tests.unit.ops.dlq_stage import DlqStage, work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from mypy_boto3_sqs.type_defs import MessageTypeDef
-
-EVENT = {"id": "E1", "source": "/onceward/local/acme", "subject": "R1", "type": "order.completed"}
-BUS_EVENT = {
-    "version": "0",
-    "id": "b",
-    "source": "onceward.local",
-    "detail-type": "order.completed",
-    "detail": {"tenantId": "acme", "event": EVENT},
-}
-INVOCATION = {
-    "version": "1.0",
-    "requestContext": {"condition": "RetriesExhausted", "approximateInvokeCount": 3},
-    "requestPayload": BUS_EVENT,
-    "responsePayload": {"errorType": "Unavailable", "errorMessage": "not shown"},
-}
-
-
-@pytest.fixture
-def dlqs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DlqStage]:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    # An empty queue is asked for a second; moto is asked at once.
-    monkeypatch.setattr(dead_letters, "WAIT_SECONDS", 0)
-    # moto would shape the event for a target with a library of its own that is not installed.
-    as_it_is = staticmethod(lambda input_template, input_paths_map, event: dict(event))
-    monkeypatch.setattr(EventTemplateParser, "parse", as_it_is)
-    with mock_aws():
-        yield DlqStage(tmp_path)
-
-
-def test_what_is_there_is_counted_by_queue_and_tenant_and_stays_there(dlqs: DlqStage) -> None:
-    for number in range(12):
-        dlqs.put_work(number)
-    dlqs.put_work(12, "bluebird")
-    dlqs.put("dispatch-dlq", {"image": {"tenantId": {"S": "acme"}}, "error": "sns: NotFound", "parkedAt": 1})
-
-    result = dlqs.dlq("list")
-
-    assert result.exit_code == 0
-    rows = [line.split() for line in result.stdout.splitlines()]
-    assert ["orders-dlq", "acme", "12", "0", "0", "0"] in [row[:6] for row in rows]
-    assert ["orders-dlq", "bluebird", "1"] in [row[:3] for row in rows]
-    assert "dispatch-dlq: 1 times sns: NotFound" in result.stdout
-    assert "Nothing in: webhooks-dlq, notify-dlq, delivery-dlq." in result.stdout
-    assert dlqs.visible("orders-dlq") == 13
-
-
-def test_a_script_gets_the_same_as_json(dlqs: DlqStage) -> None:
-    dlqs.put_work(1)
-    dlqs.put_work(2, "bluebird")
-
-    [found] = dlqs.answer("list", "--queue", "orders-dlq", "--tenant", "acme")
-
-    assert found["oldest"].endswith("Z")
-    assert found | {"oldest": ""} == {
-        "queue": "orders-dlq",
-        "approximate": 2,
-        "looked": 2,
-        "matching": 1,
-        "oldest": "",
-        "tenants": {"acme": 1},
-        "ages": {"under 1h": 1, "under 1d": 0, "under 7d": 0, "older": 0},
-        "reasons": {},
-    }
-
-
-def test_a_long_queue_is_looked_at_in_part_and_says_so(dlqs: DlqStage) -> None:
-    for number in range(5):
-        dlqs.put_work(number)
-    result = dlqs.dlq("list", "--queue", "orders-dlq", "--limit", "3")
-    assert "orders-dlq: looked at 3 of about 5" in result.stdout
-    assert dlqs.visible("orders-dlq") == 5
-
-
-@pytest.mark.parametrize(
-    ("age_seconds", "heading"),
-    [(0, "under 1h"), (3_600, "under 1d"), (86_400, "under 7d"), (7 * 86_400, "older")],
-)
-def test_an_age_has_one_heading(age_seconds: int, heading: str) -> None:
-    assert age_of(0, age_seconds * 1000) == heading
+from tests.unit.ops.dlq_stage import BUS_EVENT, INVOCATION, DlqStage, work
 
 
 def test_a_dry_run_counts_and_sends_nothing(dlqs: DlqStage) -> None:
@@ -167,6 +79,30 @@ def test_other_tenants_messages_stay_and_are_visible_again(dlqs: DlqStage) -> No
     )
     assert {json.loads(one["Body"])["tenantId"] for one in dlqs.messages("orders")} == {"bluebird"}
     assert dlqs.visible("orders-dlq") == 10
+
+
+def test_in_a_long_run_what_is_left_alone_stays_hidden_until_the_end(
+    dlqs: DlqStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dead_letters, "_HIDDEN_SECONDS", 0)  # all of it would come round again at once ...
+    hidden: list[int] = []
+    renew = dead_letters.Held._change_visibility
+
+    def renew_for_long(held: dead_letters.Held, seconds: int) -> None:
+        hidden.append(seconds)
+        renew(held, 600 if len(hidden) == 1 else 0)  # ... but for the renewal
+
+    monkeypatch.setattr(dead_letters, "_RENEWED_AFTER_SECONDS", -1)
+    monkeypatch.setattr(dead_letters.Held, "_change_visibility", renew_for_long)
+    dlqs.put_work(1)
+    queue = dead_letters.DeadLetters(dlqs.sqs, Names("local"), "orders-dlq")
+    with queue.held() as held:
+        first = held._receive(10)
+        assert len(first) == 1
+        hidden.clear()
+        assert held._receive(10) == []
+        assert dlqs.visible("orders-dlq") == 0
+    assert dlqs.visible("orders-dlq") == 1
 
 
 def test_messages_of_another_age_stay(dlqs: DlqStage) -> None:
@@ -263,30 +199,6 @@ def test_failed_deliveries_cannot_be_redriven_and_it_says_what_can_be_done(dlqs:
     assert "onceward dispatch replay --since 2h --tenant TENANT --republish" in said
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("redrive", "order-dlq"),
-        ("redrive", "orders-dlq", "--tenant", "nobody"),
-        ("redrive", "orders-dlq", "--tenant", "A#"),
-        ("redrive", "orders-dlq", "--older-than", "yesterday"),
-        ("redrive", "orders-dlq", "--older-than", "2h", "--newer-than", "1h"),
-        ("redrive", "orders-dlq", "--rate", "0"),
-        ("list", "--queue", "orders"),
-        ("list", "--stage", "qa"),
-    ],
-)
-def test_nonsense_is_a_usage_error(dlqs: DlqStage, arguments: tuple[str, ...]) -> None:
-    assert dlqs.dlq(*arguments).exit_code == 2
-
-
-def test_a_queue_that_is_not_deployed_is_one_line(dlqs: DlqStage) -> None:
-    dlqs.sqs.delete_queue(QueueUrl=dlqs.urls["orders-dlq"])
-    result = dlqs.dlq("list")
-    assert result.exit_code == 2
-    assert "AWS did not do it" in result.stderr
-
-
 def test_the_pace_is_kept_whatever_the_letters_take() -> None:
     now = [0.0]
     slept: list[float] = []
@@ -301,51 +213,6 @@ def test_the_pace_is_kept_whatever_the_letters_take() -> None:
         now[0] += spent
     pace.wait()
     assert slept == [0.1, 0.06]
-
-
-def test_an_events_numbers_are_put_back_as_they_were_spelt() -> None:
-    detail = '{"tenantId": "acme", "event": {"data": {"n": 1.50, "big": 1e400}}}'
-    event = f'{{"source": "onceward.local", "detail-type": "t",\n "detail" : {detail} }}'
-    found = event_in(f'{{"version":"1.0","requestPayload":{event}}}')
-    assert found is not None
-    assert found.detail == detail
-
-
-@pytest.mark.parametrize("body", ["", "[]", "{}", '{"source":"s","detail-type":"t"}', '{"requestPayload":1}'])
-def test_what_is_no_event_is_none(body: str) -> None:
-    assert event_in(body) is None
-
-
-@pytest.mark.parametrize(
-    ("queue", "body", "attributes", "said"),
-    [
-        ("delivery-dlq", EVENT, {"ErrorCode": "403", "ErrorMessage": "no"}, ("acme", "R1", "403: no")),
-        ("delivery-dlq", {"TopicArn": "t", "Message": json.dumps(EVENT)}, {}, ("acme", "R1", None)),
-        ("notify-dlq", BUS_EVENT, {"ERROR_CODE": "THROTTLING"}, ("acme", "R1", "THROTTLING")),
-        (
-            "notify-dlq",
-            BUS_EVENT | {"detail": {"tenantId": "acme", "event": json.dumps(EVENT)}},
-            {},
-            ("acme", "R1", None),
-        ),
-        ("notify-dlq", INVOCATION, {}, ("acme", "R1", "RetriesExhausted: Unavailable")),
-        ("orders-dlq", "no JSON", {"tenantId": "acme"}, ("acme", None, None)),
-        ("orders-dlq", [], {}, ("unknown", None, None)),
-    ],
-)
-def test_a_message_says_whose_it_is_and_why_it_failed(
-    queue: str, body: object, attributes: dict[str, str], said: tuple[str, str | None, str | None]
-) -> None:
-    message: MessageTypeDef = {
-        "MessageId": "m",
-        "ReceiptHandle": "h",
-        "Body": body if isinstance(body, str) else json.dumps(body),
-        "MessageAttributes": {
-            name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()
-        },
-    }
-    one = letter(queue, message)
-    assert (one.tenant_id, one.record_id, one.reason) == said
 
 
 def refuse_after(monkeypatch: pytest.MonkeyPatch, count: int) -> None:

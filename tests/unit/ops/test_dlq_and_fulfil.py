@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import pytest
-from moto import mock_aws
+from typing import Any
 
 from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.work_store import DynamoDbWork
 from handlers.domain.outbound import Answer
 from handlers.domain.work_message import WorkMessage
-from ops import dead_letters
 from tests.stream_events import failed_ids, queue_batch
 from tests.unit.handlers.work_bench import MAX_RECEIVES, WorkBench, messages, order, tenant_config
 from tests.unit.ops.dlq_stage import RECORDS_TABLE, DlqStage
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 ERP = {"url": "https://erp.acme.example/orders/{id}", "method": "PUT"}
-
-
-@pytest.fixture
-def dlqs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DlqStage]:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setattr(dead_letters, "WAIT_SECONDS", 0)
-    with mock_aws():
-        yield DlqStage(tmp_path)
 
 
 def test_a_poison_order_that_was_given_up_is_fulfilled_after_its_redrive(dlqs: DlqStage) -> None:

@@ -13,12 +13,10 @@ from handlers.domain.receipt import StoredResponse
 from ops import asking, evicting
 from ops.receipts import Eviction, Receipts, may_be_running
 from tests import builders
-from tests.unit.ops.receipts_stage import NOW_MS, ReceiptsStage, accepted_receipt, receipts_stage
+from tests.unit.ops.receipts_stage import NOW_MS, ReceiptsStage, accepted_receipt
 
 if TYPE_CHECKING:
     from handlers.domain.receipt import Receipt
-
-__all__ = ["receipts_stage"]
 
 LEASE_MS = builders.HOUR_MS
 

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from handlers.domain.receipt import Outbox
 from tests import builders
-from tests.unit.ops.receipts_stage import NOW_MS, ReceiptsStage, accepted_receipt, receipts_stage
-
-__all__ = ["receipts_stage"]
+from tests.unit.ops.receipts_stage import NOW_MS, ReceiptsStage, accepted_receipt
 
 if TYPE_CHECKING:
     from handlers.domain.receipt import Receipt
