@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import boto3
 
 from handlers.adapters.aws import CLIENT_CONFIG, translated
+from handlers.domain.errors import Refused
 from handlers.domain.work_message import CORRELATION_ATTRIBUTE
 
 if TYPE_CHECKING:
@@ -67,14 +68,24 @@ class SqsPauses:
         """
         # One by one, though AWS has a batch call under the same right: the local AWS asks for a right of the
         # batch call's own name, which IAM does not have, and the retries would wait for the queue's timeout.
-        # Few messages fail, and an outage ends the loop with its first call.
+        # Few messages fail, and an outage ends the loop with its first call. One that is refused (its handle is
+        # too old, say) leaves the others alone.
+        refused: Refused | None = None
         for handle, seconds in pauses.items():
-            with translated(_SERVICE):
-                self._client.change_message_visibility(
-                    QueueUrl=self._queue_url,
-                    ReceiptHandle=handle,
-                    VisibilityTimeout=min(seconds, _LONGEST_SECONDS),
-                )
+            try:
+                self._hide(handle, seconds)
+            except Refused as error:
+                refused = error
+        if refused is not None:
+            raise refused
+
+    def _hide(self, handle: str, seconds: int) -> None:
+        with translated(_SERVICE):
+            self._client.change_message_visibility(
+                QueueUrl=self._queue_url,
+                ReceiptHandle=handle,
+                VisibilityTimeout=min(seconds, _LONGEST_SECONDS),
+            )
 
 
 def _string(value: str) -> MessageAttributeValueTypeDef:

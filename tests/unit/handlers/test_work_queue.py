@@ -21,20 +21,15 @@ def sqs() -> Any:
     return boto3.client("sqs", region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
 
 
-def test_messages_are_hidden_by_the_ten_and_for_no_longer_than_the_service_allows(sqs: Any) -> None:
-    pauses = {f"handle-{number}": number * 10_000 for number in range(12)}
-    entries = [
-        {"Id": str(n % 10), "ReceiptHandle": f"handle-{n}", "VisibilityTimeout": min(n * 10_000, 43_200)}
-        for n in range(12)
-    ]
+def hidden(handle: str, seconds: int) -> dict[str, Any]:
+    return {"QueueUrl": URL, "ReceiptHandle": handle, "VisibilityTimeout": seconds}
+
+
+def test_each_message_is_hidden_for_its_pause_and_no_longer_than_the_service_allows(sqs: Any) -> None:
     with Stubber(sqs) as stubber:
-        for some in (entries[:10], entries[10:]):
-            stubber.add_response(
-                "change_message_visibility_batch",
-                {"Successful": [], "Failed": []},
-                {"QueueUrl": URL, "Entries": some},
-            )
-        SqsPauses(URL, sqs).hide(pauses)
+        for handle, seconds in (("a", 5), ("b", 0), ("c", 43_200)):
+            stubber.add_response("change_message_visibility", {}, hidden(handle, seconds))
+        SqsPauses(URL, sqs).hide({"a": 5, "b": 0, "c": 99_999})
         stubber.assert_no_pending_responses()
 
 
@@ -43,12 +38,20 @@ def test_nothing_to_hide_is_no_call(sqs: Any) -> None:
         SqsPauses(URL, sqs).hide({})
 
 
-def test_entries_that_failed_in_a_call_that_did_not_are_told(sqs: Any) -> None:
-    failed = [{"Id": "0", "Code": "ReceiptHandleIsInvalid", "SenderFault": True}]
+def test_a_message_that_cannot_be_hidden_leaves_the_others_alone_and_is_told(sqs: Any) -> None:
     with Stubber(sqs) as stubber:
-        stubber.add_response("change_message_visibility_batch", {"Successful": [], "Failed": failed})
+        stubber.add_client_error("change_message_visibility", service_error_code="ReceiptHandleIsInvalid")
+        stubber.add_response("change_message_visibility", {}, hidden("b", 5))
         with pytest.raises(Refused, match="ReceiptHandleIsInvalid"):
-            SqsPauses(URL, sqs).hide({"handle": 5})
+            SqsPauses(URL, sqs).hide({"a": 5, "b": 5})
+        stubber.assert_no_pending_responses()
+
+
+def test_an_outage_of_the_queue_is_asked_once(sqs: Any) -> None:
+    with Stubber(sqs) as stubber:
+        stubber.add_client_error("change_message_visibility", service_error_code="RequestThrottled")
+        with pytest.raises(Unavailable):
+            SqsPauses(URL, sqs).hide({"a": 5, "b": 5})
 
 
 @pytest.mark.parametrize(
