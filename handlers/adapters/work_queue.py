@@ -68,7 +68,7 @@ class SqsPauses:
         """
         # One by one, though AWS has a batch call under the same right: the local AWS asks for a right of the
         # batch call's own name, which IAM does not have, and the retries would wait for the queue's timeout.
-        # Few messages fail, and an outage ends the loop with its first call. One that is refused (its handle is
+        # Few fail, and an outage ends the loop with its first call. One that is refused (its handle is
         # too old, say) leaves the others alone.
         refused: Refused | None = None
         for handle, seconds in pauses.items():
