@@ -14,7 +14,7 @@ from infra.cors import Cors
 from infra.gateway_responses import GATEWAY_RESPONSES
 from infra.routes import ROUTES, Route
 from infra.settings import Settings
-from tests.infra.stages import STAGES, previewed, run_stage, updated
+from tests.infra.stages import STAGES, previewed, run_stage, updated, with_tenants
 
 ANY_ORIGIN = Cors(("*",))
 METHOD = "aws:apigateway/method:Method"
@@ -24,7 +24,8 @@ SETTINGS = "aws:apigateway/methodSettings:MethodSettings"
 
 
 def trigger(**changes: Any) -> str:
-    digest: str = run_stage("dev", **changes).one(DEPLOYMENT, "deployment").inputs["triggers"]["content"]
+    run = run_stage("dev", with_tenants([]), **changes)
+    digest: str = run.one(DEPLOYMENT, "deployment").inputs["triggers"]["content"]
     return digest
 
 
@@ -201,7 +202,8 @@ def test_what_no_usage_plan_bounds_has_a_rate_of_its_own() -> None:
     assert limits == [default.webhook_rate_per_second, default.webhook_burst]
     # Both change the REST stage, which AWS refuses to have changed twice at a time.
     assert general.urn in webhooks.dependencies
-    other = run_stage("dev", webhookRatePerSecond=7, webhookBurst=3).one(SETTINGS, webhooks.name)
+    run = run_stage("dev", with_tenants([]), webhookRatePerSecond=7, webhookBurst=3)
+    other = run.one(SETTINGS, webhooks.name)
     limits = [other.inputs["settings"][f"throttling{kind}Limit"] for kind in ("Rate", "Burst")]
     assert limits == [7, 3]
 
@@ -222,7 +224,12 @@ def test_the_accounts_logging_role_is_made_only_on_request_and_is_never_deleted(
 
 def test_a_custom_domain_becomes_the_urls_host() -> None:
     arn = "arn:aws:acm:eu-west-1:123456789012:certificate/abc"
-    run = run_stage("prod", preview=False, customDomain={"name": "api.example.com", "certificateArn": arn})
+    run = run_stage(
+        "prod",
+        with_tenants([]),
+        preview=False,
+        customDomain={"name": "api.example.com", "certificateArn": arn},
+    )
     assert run.outputs["apiUrl"] == "https://api.example.com"
     (domain,) = run.of_type("aws:apigateway/domainName:DomainName")
     assert domain.inputs["regionalCertificateArn"] == arn

@@ -10,7 +10,7 @@ from handlers import settings as handlers_settings
 from infra.routes import ROUTES
 from infra.settings import FunctionName
 from tests.infra.engine import Registered
-from tests.infra.stages import previewed, run_stage, updated
+from tests.infra.stages import previewed, run_stage, updated, with_tenants
 
 FUNCTION = "aws:lambda/function:Function"
 NAMES: tuple[FunctionName, ...] = get_args(FunctionName)
@@ -91,7 +91,7 @@ def test_a_function_can_read_the_environment_that_it_gets(name: str, monkeypatch
 
 
 def test_the_stand_in_stands_in_for_whatever_is_outside_aws() -> None:
-    run = run_stage("local", standInUrl="http://127.0.0.1:9999")
+    run = run_stage("local", with_tenants([]), standInUrl="http://127.0.0.1:9999")
     given = {
         name: run.one(FUNCTION, f"{name}-function").inputs["environment"]["variables"].get("STAND_IN_URL")
         for name in NAMES
@@ -139,7 +139,7 @@ def test_every_log_is_encrypted_and_forgotten_in_the_stages_time(stage: str, day
 
 
 def test_concurrency_is_reserved_only_where_the_stage_says_so() -> None:
-    run = run_stage("prod", reservedConcurrency={"ingest": 200})
+    run = run_stage("prod", with_tenants([]), reservedConcurrency={"ingest": 200})
     assert run.one(FUNCTION, "ingest-function").inputs["reservedConcurrentExecutions"] == 200
     assert "reservedConcurrentExecutions" not in run.one(FUNCTION, "read-function").inputs
     assert "reservedConcurrentExecutions" not in previewed("prod").one(FUNCTION, "ingest-function").inputs
