@@ -130,7 +130,7 @@ APPOINTMENTS: Final = Operation(
     status=201,
     body=_appointment,
     variants=({}, {"reason": "Žofie's knee"}, {"insurance": {"n": 1.50}}),
-    other={"reason": "another"},
+    other={"reason": "a second opinion"},
     invalid=(
         ({}, {"/doctorId", "/patientId", "/startsAt"}),
         ({"doctorId": "d", "startsAt": "2031-01-01T10:00:00Z"}, {"/patientId"}),

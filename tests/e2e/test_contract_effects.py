@@ -60,12 +60,18 @@ def test_while_the_first_runs_the_same_is_409_and_another_body_422(
 def test_a_payment_that_runs_is_409_for_its_duplicate_and_replayed_when_done(
     alpha: Api, stand_in: StandIn
 ) -> None:
+    # Two at once need two processes (and `read` one); cold, the second would come after the first is done.
+    alpha.get(f"/v1/receipts/{fresh_key()}")
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: PAYMENTS.send(alpha), range(2)))
     body, key = PAYMENTS.body(), fresh_key()
     with (
-        stand_in.fault("latency", 3_000, bodyContains=body["reference"]),
+        stand_in.fault("latency", 8_000, bodyContains=body["reference"]),
         ThreadPoolExecutor(1) as pool,
     ):
         first = pool.submit(PAYMENTS.send, alpha, body, key)
+        # Its claim is there: sent earlier, the duplicate could be the one that is charged.
+        eventually(lambda: alpha.get(f"/v1/receipts/{key}").status_code == 200)
         in_progress = eventually(lambda: _not_new(PAYMENTS.send(alpha, body, key), first.done()))
         assert_problem(in_progress, 409, "request-in-progress")
         assert 1 <= int(in_progress.headers["Retry-After"]) <= 40
