@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from loadtest import bodies
 from loadtest.operations import APPOINTMENTS, PAYMENTS
@@ -50,12 +51,13 @@ class Outside:
 
     Attributes:
         charges, entities: those that bear the run's mark.
-        destinations: (tenant, operation) or (tenant, operation/source): what has a CRM to be written to.
+        destinations: the URL that each (tenant, operation) or (tenant, operation/source) calls, as it is
+            configured (`{id}` stands for the external id).
     """
 
     charges: tuple[Charge, ...]
     entities: tuple[Entity, ...]
-    destinations: frozenset[tuple[str, str]]
+    destinations: Mapping[tuple[str, str], str]
 
 
 def check(
@@ -71,7 +73,7 @@ def check(
     rules.check_decisions()
     rules.check_slots(records)
     if seen is not None:
-        rules.check_charges(seen.charges)
+        rules.check_charges(seen)
         rules.check_entities(seen)
         answers.counts.charges = len(seen.charges)
         answers.counts.entities = len(seen.entities)
@@ -132,8 +134,9 @@ class _Outside:
         if slot is not None and record_id:
             booked[tenant, slot].add(record_id)
 
-    def check_charges(self, charges: Iterable[Charge]) -> None:
+    def check_charges(self, seen: Outside) -> None:
         """Each accepted payment is one charge of what was asked for; no other money was taken."""
+        charges = seen.charges
         payments = {
             self._charge_of(receipt): receipt
             for receipt in self._receipts.values()
@@ -152,6 +155,7 @@ class _Outside:
                 self._explain_charge(charge, payments)
             else:
                 self._check_amount(charge, found)
+                self._check_place(found, charge.account, seen)
         for (_, key), several in under.items():
             if len(several) > 1:
                 pk = next((payments[c.charge_id].pk for c in several if c.charge_id in payments), "#")
@@ -199,23 +203,34 @@ class _Outside:
             if len(entities) > 1:
                 places = ", ".join(sorted(entity.place for entity in entities))
                 self._broken(Kind.SECOND_ENTITY, receipt.pk, f"{len(entities)} entities: {places}")
-            self._check_content(receipt, entities)
+            self._check_content(receipt, entities, seen)
         for receipt in by_record.values():
-            if _has_destination(receipt, seen.destinations) and receipt.record_id not in written:
+            called = receipt.operation != PAYMENTS.name and _destination(receipt, seen) is not None
+            if called and receipt.record_id not in written:
                 self._broken(Kind.LOST_ENTITY, receipt.pk, f"the CRM does not have {receipt.record_id}")
 
-    def _check_content(self, receipt: StoredReceipt, entities: list[Entity]) -> None:
+    def _check_content(self, receipt: StoredReceipt, entities: list[Entity], seen: Outside) -> None:
         for entity in entities:
+            self._check_place(receipt, entity.place, seen)
             if entity.document_hash != document_hash(receipt.document):
                 self._broken(Kind.WRONG_CONTENT, receipt.pk, f"{entity.place} is not its document")
+
+    def _check_place(self, receipt: StoredReceipt, place: str, seen: Outside) -> None:
+        """What is outside is where its tenant (and source) wants it, and at no other tenant's."""
+        wanted = _destination(receipt, seen)
+        if wanted is None or place.partition(" ")[0] != wanted:
+            detail = f"{place} belongs to {wanted or 'nowhere'}"
+            self._broken(Kind.MISPLACED, receipt.pk, detail)
 
     def _broken(self, kind: Kind, pk: str, detail: str) -> None:
         tenant, _, key = pk.partition("#")
         self._found.add(kind, tenant, key, detail)
 
 
-def _has_destination(receipt: StoredReceipt, destinations: frozenset[tuple[str, str]]) -> bool:
-    source = member(receipt.document, "source")
-    return not destinations.isdisjoint(
-        {(receipt.tenant, receipt.operation), (receipt.tenant, f"{receipt.operation}/{source}")}
-    )
+def _destination(receipt: StoredReceipt, seen: Outside) -> str | None:
+    """Host and path that what follows from a receipt belongs to; None where nothing is configured."""
+    source, event_id = member(receipt.document, "source"), member(receipt.document, "eventId")
+    what = receipt.operation if source is None else f"{receipt.operation}/{source}"
+    url = seen.destinations.get((receipt.tenant, what))
+    external_id = event_id or receipt.record_id or ""
+    return None if url is None else url.partition("://")[2].replace("{id}", quote(external_id, safe=""))

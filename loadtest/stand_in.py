@@ -37,7 +37,7 @@ def read(target: Target, tenants: Iterable[str], mark: str) -> Outside | None:
         return Outside(
             charges=tuple(_charge(one) for one in charges if mark in str(one.get("reference"))),
             entities=tuple(_entity(one) for one in upserts if mark in json.dumps(one)),
-            destinations=frozenset(_destinations(target, tenants)),
+            destinations=dict(_destinations(target, frozenset(tenants))),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise TargetError(f"{target.stand_in_url} answers as no stand-in does: {error!r}") from error
@@ -74,15 +74,24 @@ def _entity(found: dict[str, Any]) -> Entity:
     )
 
 
-def _destinations(target: Target, tenants: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Who has a CRM for what, by the registry that the platform's functions read."""
+def _destinations(target: Target, tenants: frozenset[str]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Who calls what, by the registry that the platform's functions read: a tenant's item, and its keys'."""
     dynamodb = boto3.Session().client("dynamodb", **target.client_options())
-    for tenant in tenants:
-        key = {"pk": {"S": f"tenant#{tenant}"}}
-        item = dynamodb.get_item(TableName=target.tenants_table, Key=key).get("Item", {})
-        settings = {name: json.loads(item[name]["S"]) for name in ("webhooks", "orders") if name in item}
-        if settings.get("orders", {}).get("destination"):
-            yield tenant, "orders"
-        for source, config in settings.get("webhooks", {}).items():
-            if config.get("destination"):
-                yield tenant, f"webhooks/{source}"
+    for page in dynamodb.get_paginator("scan").paginate(TableName=target.tenants_table):
+        for item in page["Items"]:
+            tenant = item.get("tenantId", {}).get("S")
+            if tenant in tenants:
+                settings = {
+                    name: json.loads(item[name]["S"])
+                    for name in ("webhooks", "orders", "operationSettings")
+                    if name in item
+                }
+                yield from (((tenant, what), url) for what, url in _urls(settings) if url)
+
+
+def _urls(settings: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
+    yield "orders", (settings.get("orders", {}).get("destination") or {}).get("url")
+    for source, config in settings.get("webhooks", {}).items():
+        yield f"webhooks/{source}", (config.get("destination") or {}).get("url")
+    payments = settings.get("operationSettings", {}).get("payments", {})
+    yield "payments", payments.get("options", {}).get("providerUrl")

@@ -34,6 +34,7 @@ class Kind(Enum):
     SECOND_ENTITY = "second-entity"  # two entities at the CRM for one event
     LOST_ENTITY = "lost-entity"  # an event that the CRM does not have
     ORPHAN_ENTITY = "orphan-entity"  # an entity at the CRM that no receipt explains
+    MISPLACED = "misplaced"  # a charge or an entity at another address than its tenant's and source's
     SLOT_BOOKED_TWICE = "slot-booked-twice"  # two appointments with one doctor at one moment
     UNFINISHED_RECEIPT = "unfinished-receipt"  # a receipt that is not completed
     FINAL_WITH_OUTBOX = "final-with-outbox"  # a refusal that is nevertheless recorded and published

@@ -183,13 +183,16 @@ class FakePlatform:
             return
         self._dispatch(operation, receipt["tenantId"], receipt)
         if operation.done is not None and not (self.fault == "outside" and unlucky):
-            place = f"crm.{receipt['tenantId']}/{ids[0]}"
+            place = f"crm.{receipt['tenantId']}/{json.loads(document).get('eventId', ids[0])}"
             self.entities.append(Entity(place, ids[0], hash_of(json.loads(document))))
 
     def outside(self) -> Outside:
         """What reached provider and CRM."""
         sources = ("orders", *(f"webhooks/{source}" for source in SOURCES))
-        destinations = frozenset((tenant, what) for tenant in TENANTS for what in sources)
+        destinations = {
+            (tenant, what): f"https://crm.{tenant}/{{id}}" for tenant in TENANTS for what in sources
+        }
+        destinations |= {(tenant, "payments"): f"https://pay.{tenant}" for tenant in TENANTS}
         return Outside(tuple(self.charges), tuple(self.entities), destinations)
 
     def _dispatch(self, operation: Operation, tenant: str, receipt: dict[str, Any]) -> None:

@@ -49,6 +49,11 @@ def charged_in_another_currency(story: WideStory) -> None:
     story.charges[0] = replace(story.charges[0], currency="USD")
 
 
+def charged_at_another_tenants(story: WideStory) -> None:
+    """acme's payment went to beta's account."""
+    story.charges[0] = replace(story.charges[0], account="pay.beta.example")
+
+
 def charge_of_nobody(story: WideStory) -> None:
     story.charges.append(
         replace(story.charges[0], charge_id="ch_x", downstream_key="x", reference=f"{MARK}99")
@@ -96,6 +101,7 @@ PLANTED: list[tuple[Callable[[WideStory], None], dict[Kind, tuple[str, str]]]] =
     (never_charged, {Kind.LOST_CHARGE: place(PAID)}),
     (charged_another_amount, {Kind.WRONG_CHARGE: place(PAID)}),
     (charged_in_another_currency, {Kind.WRONG_CHARGE: place(PAID)}),
+    (charged_at_another_tenants, {Kind.MISPLACED: place(PAID)}),
     (charge_of_nobody, {Kind.ORPHAN_CHARGE: ("", "")}),
     (bad_card_charged, {Kind.WRONG_DECISION: ("acme", f"{MARK}10")}),
     (good_card_declined, {Kind.WRONG_DECISION: ("acme", f"{MARK}8")}),

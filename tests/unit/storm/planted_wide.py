@@ -43,6 +43,13 @@ def entity_twice(story: WideStory) -> None:
     story.upsert("crm.acme.example/events/second", story.receipts[pk_of(SENT)].document or "")
 
 
+def entity_at_another_tenants(story: WideStory) -> None:
+    """acme's event is written into beta's CRM."""
+    at = next(n for n, one in enumerate(story.entities) if one.document_id == _record(story, SENT))
+    misplaced = story.entities[at].place.replace("acme", "beta")
+    story.entities[at] = replace(story.entities[at], place=misplaced)
+
+
 def entity_of_nobody(story: WideStory) -> None:
     story.upsert(
         "crm.acme.example/events/x", contract.document(WEBHOOKS, "record-99", bodies.body(MARK, SENT))
@@ -181,7 +188,8 @@ PLANTED: list[tuple[Callable[[WideStory], None], dict[Kind, tuple[str, str]]]] =
     *charges.PLANTED,
     (upsert_lost, {Kind.LOST_ENTITY: place(SENT)}),
     (order_lost_at_the_crm, {Kind.LOST_ENTITY: place(ORDERED)}),
-    (entity_twice, {Kind.SECOND_ENTITY: place(SENT)}),
+    (entity_twice, {Kind.SECOND_ENTITY: place(SENT), Kind.MISPLACED: place(SENT)}),
+    (entity_at_another_tenants, {Kind.MISPLACED: place(SENT)}),
     (entity_of_nobody, {Kind.ORPHAN_ENTITY: ("", "")}),
     (entity_with_other_content, {Kind.WRONG_CONTENT: place(SENT)}),
     (

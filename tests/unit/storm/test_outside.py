@@ -54,9 +54,16 @@ def aws() -> Iterator[None]:
         )
         crm = {"destination": {"url": "https://crm.a1.example/{id}", "method": "PUT"}}
         settings = {"webhooks": {"events": crm, "stripe": {"destination": None}}, "orders": crm}
-        item = {"pk": {"S": "tenant#a1"}, **{name: {"S": json.dumps(v)} for name, v in settings.items()}}
-        dynamodb.put_item(TableName="tenants", Item=item)
-        dynamodb.put_item(TableName="tenants", Item={"pk": {"S": "tenant#b1"}})
+        provider = {"payments": {"options": {"providerUrl": "https://payments.a1.example"}}}
+        for pk, tenant, parts in (
+            ("tenant#a1", "a1", settings),
+            ("key#0123", "a1", {"operationSettings": provider}),
+            ("tenant#b1", "b1", {}),
+            ("tenant#c1", "c1", settings),  # has no part in the run
+        ):
+            item = {"pk": {"S": pk}, "tenantId": {"S": tenant}}
+            item |= {name: {"S": json.dumps(value)} for name, value in parts.items()}
+            dynamodb.put_item(TableName="tenants", Item=item)
         yield
 
 
@@ -79,7 +86,11 @@ def test_what_bears_the_runs_mark_is_read_and_nothing_else(monkeypatch: pytest.M
     assert [(one.place, one.document_id) for one in seen.entities] == [
         ("crm.a1.example/v1/events/evt_1", "record-1")
     ]
-    assert seen.destinations == {("a1", "orders"), ("a1", "webhooks/events")}
+    assert seen.destinations == {
+        ("a1", "orders"): "https://crm.a1.example/{id}",
+        ("a1", "webhooks/events"): "https://crm.a1.example/{id}",
+        ("a1", "payments"): "https://payments.a1.example",
+    }
 
 
 def test_a_stage_without_a_stand_in_tells_nothing() -> None:

@@ -27,9 +27,16 @@ if TYPE_CHECKING:
 
 MARK = "storm-wide-"
 TENANTS = ("acme", "beta")
-DESTINATIONS = frozenset(
-    (tenant, what) for tenant in TENANTS for what in ("orders", "webhooks/events", "webhooks/stripe")
-)
+DESTINATIONS = {
+    (tenant, what): f"https://{host}.{tenant}.example{path}"
+    for tenant in TENANTS
+    for what, host, path in (
+        ("orders", "crm", "/orders/{id}"),
+        ("webhooks/events", "crm", "/events/{id}"),
+        ("webhooks/stripe", "crm", "/stripe/{id}"),
+        ("payments", "pay", ""),
+    )
+}
 
 
 def request(operation: Operation, tenant: str, subject: int, **more: Any) -> PlannedRequest:
@@ -179,7 +186,8 @@ class WideStory(Story):
         if operation is PAYMENTS:
             self.charge(one, contract.charge_id(record_id), f"down-{number}")
         if operation in {ORDERS, WEBHOOKS}:
-            self.upsert(f"crm.{one.tenant}.example/{one.source or one.operation}/{number}", text)
+            identity = bodies.event_id(MARK, one) if one.source else record_id
+            self.upsert(f"crm.{one.tenant}.example/{one.source or one.operation}/{identity}", text)
 
     def charge(self, one: PlannedRequest, charge: str, downstream_key: str) -> None:
         sent = bodies.body(MARK, one)
