@@ -6,7 +6,7 @@ from typing import Final
 
 # ISO 4217 list one, as its maintenance agency keeps it (SIX, "Current currency & funds code list"), state of
 # 2026-01-01: XCG for ANG since 2025, no BGN since 2026. Without fund codes (BOV, CHE, CLF ...), precious
-# metals, units of account (XDR, XUA ...), XTS and XXX: nobody pays in them.
+# metals, units of account (XDR, XUA ...), and the codes for tests and for no currency: nobody pays in them.
 _CODES = """
 AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF
 CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ

@@ -245,3 +245,9 @@ def created(answer: dict[str, Any] | None) -> dict[str, Any]:
     assert answer["statusCode"] == 201, answer
     body: dict[str, Any] = json.loads(answer["body"])
     return body
+
+
+def receipt_in(world: World, key: str = "k") -> Receipt:
+    """The receipt as it stands."""
+    assert isinstance(world.store, InMemoryReceipts)
+    return world.store.items["acme", key]

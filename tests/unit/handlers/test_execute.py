@@ -19,12 +19,12 @@ from handlers.domain.errors import (
     RequestInProgress,
     Unavailable,
 )
-from handlers.domain.receipt import Receipt, Status
+from handlers.domain.receipt import Status
 from handlers.operations.payments import PAYMENTS
 from tests.builders import NOW_MS, in_progress
 from tests.fakes.receipts import InMemoryReceipts
 from tests.item_size import MAX_ITEM_BYTES, item_bytes
-from tests.unit.handlers.payment_world import LEASE_MS, PAYMENT, Fault, World, created, problem
+from tests.unit.handlers.payment_world import LEASE_MS, PAYMENT, Fault, World, created, problem, receipt_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,11 +62,6 @@ def raising(error: BaseException) -> Run:
     return run
 
 
-def stored(world: World) -> Receipt:
-    assert isinstance(world.store, InMemoryReceipts)
-    return world.store.items["acme", "k"]
-
-
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
@@ -87,11 +82,11 @@ def test_whatever_an_effect_raises_its_claim_is_released_and_a_retry_runs_at_onc
     assert problem(answer) == expected
     assert answer is not None
     assert "SECRET" not in answer["body"] + world.log.getvalue()
-    assert (stored(world).status, stored(world).lease_until) == (Status.IN_PROGRESS, 0)
+    assert (receipt_in(world).status, receipt_in(world).lease_until) == (Status.IN_PROGRESS, 0)
     attempts = effect(lambda _: Effected({"result": 1}))
     assert created(world.pay())["result"] == 1
     assert attempts[0].resumed
-    assert attempts[0].generation == stored(world).generation
+    assert attempts[0].generation == receipt_in(world).generation
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), GeneratorExit()])
@@ -101,7 +96,7 @@ def test_a_process_that_is_told_to_end_releases_its_claim(
     effect(raising(error))
     with pytest.raises(type(error)):
         world.pay()
-    assert stored(world).lease_until == 0
+    assert receipt_in(world).lease_until == 0
 
 
 def test_every_attempt_of_a_window_has_the_same_keys_and_another_owner(world: World, effect: Any) -> None:
@@ -109,7 +104,7 @@ def test_every_attempt_of_a_window_has_the_same_keys_and_another_owner(world: Wo
     owners = []
     for _ in range(3):
         world.pay()
-        owners.append(stored(world).owner)
+        owners.append(receipt_in(world).owner)
         world.now += 5
     assert len(set(owners)) == 3
     assert len({(each.downstream_key, each.record_id, each.generation) for each in attempts}) == 1
@@ -130,7 +125,7 @@ def test_a_checkpoint_is_what_the_successor_gets_and_gone_with_the_answer(world:
     attempts = effect(lambda _: Effected({"result": 1}))
     created(world.pay())
     assert attempts[0].checkpoint == "second"
-    assert stored(world).checkpoint is None
+    assert receipt_in(world).checkpoint is None
 
 
 @pytest.mark.parametrize("point", ["checkpoint", "complete"])
@@ -143,7 +138,7 @@ def test_a_write_whose_fate_is_unknown_is_503_and_does_not_release(
 
     effect(saving)
     assert problem(world.pay(Fault(point, "refused"))) == (503, "store-unavailable")
-    assert stored(world).lease_until == NOW_MS + LEASE_MS
+    assert receipt_in(world).lease_until == NOW_MS + LEASE_MS
     assert "release" not in world.process.calls
     assert problem(world.pay()) == (409, "request-in-progress")
 
@@ -172,7 +167,7 @@ def test_whatever_an_effect_gives_it_is_not_run_a_second_time(world: World, effe
     assert again["headers"]["Location"] == first["headers"]["Location"]
     assert again["body"] in {first["body"], ""}
     assert (again["body"] == "") == ("Idempotent-Body-Omitted" in again["headers"])
-    receipt = stored(world)
+    receipt = receipt_in(world)
     assert item_bytes(to_item(receipt)) < MAX_ITEM_BYTES
     assert receipt.outbox is not None
     assert json.loads(receipt.outbox.document)["payment"] == PAYMENT
@@ -214,7 +209,7 @@ def test_who_is_beaten_each_time_gives_up_with_503(world: World, monkeypatch: py
     store = world.store
     assert isinstance(store, InMemoryReceipts)
     created(world.pay())
-    fingerprint = stored(world).fingerprint
+    fingerprint = receipt_in(world).fingerprint
     takeovers = iter(range(100))
 
     def beaten(*_: Any) -> Any:
@@ -232,14 +227,14 @@ def test_a_claim_that_is_gone_when_it_is_taken_over_is_claimed_anew_with_the_ori
     world: World,
 ) -> None:
     world.pay(Fault("charge", "kill-before"))
-    first = stored(world)
+    first = receipt_in(world)
     world.now += LEASE_MS
     store = world.store
     assert isinstance(store, InMemoryReceipts)
     body = created(world.pay(Fault("take_over", "before", store.items.clear)))
     assert world.process.calls == ["put", "take_over", "put", "charge", "complete"]
-    assert stored(world).created_at == NOW_MS + LEASE_MS
-    assert stored(world).generation != first.generation
+    assert receipt_in(world).created_at == NOW_MS + LEASE_MS
+    assert receipt_in(world).generation != first.generation
     assert [charge["id"] for charge in world.charges()] == [body["chargeId"]]
 
 
@@ -258,43 +253,6 @@ def test_another_request_s_unfinished_claim_stands_until_its_window_is_over(
         assert created(answer)["amount"] == 1
     else:
         assert problem(answer) == (422, "key-reused")
-
-
-@pytest.mark.parametrize(
-    ("prepare", "faults", "outcome", "metrics"),
-    [
-        ([], [], "accepted", {"Accepted"}),
-        ([[]], [], "replayed", {"Replayed"}),
-        ([[Fault("charge", "kill-after")]], [], "in_progress", {"InProgress"}),
-        ([[Fault("charge", "lost")]], [], "accepted", {"Accepted", "Takeover"}),
-        ([], [Fault("charge", "lost")], "effect_unknown", {"EffectUnknown"}),
-        ([], [Fault("charge", "refused")], "effect_failed", {"EffectFailed"}),
-        ([], [Fault("put", "refused")], "failed", {"Failed"}),
-    ],
-)
-def test_every_request_is_one_line_and_its_counts(
-    world: World,
-    prepare: list[list[Fault]],
-    faults: list[Fault],
-    outcome: str,
-    metrics: set[str],
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for before in prepare:
-        world.pay(*before)
-    world.log.truncate(world.log.seek(0))
-    capsys.readouterr()
-    world.pay(*faults)
-    (line,) = world.log.getvalue().splitlines()
-    said = json.loads(line)
-    assert (said["outcome"], said["tenant"], said["operation"]) == (outcome, "acme", "payments")
-    assert said["correlation_id"] == "gateway-request-id"
-    for private in ("pm_card", "order-7", '"k"'):
-        assert private not in line
-    emitted = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
-    counted = {name for each in emitted for name in each if isinstance(each[name], list)}
-    assert counted - {"RequestLatency"} == metrics
-    assert {each["Service"] for each in emitted} == {"onceward-local_execute"}
 
 
 def test_an_unknown_resource_is_404_and_one_line(world: World) -> None:

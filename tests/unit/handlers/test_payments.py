@@ -8,19 +8,22 @@ from typing import Any
 
 import pytest
 
-from handlers.domain.receipt import Receipt, Status
+from handlers.domain.receipt import Status
 from tests.builders import NOW_MS
 from tests.fakes.receipts import InMemoryReceipts
-from tests.unit.handlers.payment_world import DAY_MS, LEASE_MS, PAYMENT, Fault, World, created, problem
+from tests.unit.handlers.payment_world import (
+    DAY_MS,
+    LEASE_MS,
+    PAYMENT,
+    Fault,
+    World,
+    created,
+    problem,
+    receipt_in,
+)
 
 UNKNOWN = (504, "effect-unknown")
 FAILED = (502, "effect-failed")
-
-
-def receipt_in(world: World) -> Receipt:
-    store = world.store
-    assert isinstance(store, InMemoryReceipts)
-    return store.items["acme", "k"]
 
 
 def test_a_payment_is_charged_once_under_a_key_of_ours_and_replayed() -> None:
@@ -191,143 +194,6 @@ def test_a_key_used_again_after_its_window_is_a_new_charge_under_a_new_key() -> 
     keys = [headers["idempotency-key"] for _, _, headers in world.sent]
     assert len(set(keys)) == 3
     assert [charge["idempotencyKey"] for charge in world.charges()] == keys
-
-
-class TestBeyondTheProvidersMemory:
-    """A window that is longer than the provider keeps keys."""
-
-    @pytest.fixture
-    def world(self) -> World:
-        world = World(honoursSeconds=3600)
-        world.window_seconds = 7 * 86_400
-        world.provider.forgotten_after_seconds = 3600
-        return world
-
-    @pytest.mark.parametrize("later_ms", [3_600_000, DAY_MS, 6 * DAY_MS, 30 * DAY_MS])
-    def test_a_charge_that_was_made_is_looked_up_and_not_sent_again(
-        self, world: World, later_ms: int
-    ) -> None:
-        assert world.pay(Fault("charge", "kill-after")) is None
-        world.now += later_ms
-        answer = world.pay()
-        assert [charge["id"] for charge in world.charges()] == [created(answer)["chargeId"]]
-        (_, _, sent), (method, target, _) = world.sent
-        assert (method, target) == ("GET", f"/v1/charges?idempotencyKey={sent['idempotency-key']}")
-        # Though its window may be over, the duplicates of this retry meet its answer.
-        again = world.pay()
-        assert again is not None
-        assert again["body"] == (answer or {})["body"]
-
-    def test_a_charge_that_was_never_made_is_a_final_no_until_the_window_is_over(self, world: World) -> None:
-        world.pay(Fault("charge", "kill-before"))
-        world.now += 3_600_000
-        first, again = world.pay(), world.pay()
-        assert problem(first) == problem(again) == (502, "not-charged")
-        assert again is not None
-        assert again["headers"]["Idempotent-Replayed"] == "true"
-        assert world.charges() == []
-        world.now += 7 * DAY_MS
-        created(world.pay())
-
-    @pytest.mark.parametrize(("before_ms", "calls"), [(1, ["look_up"]), (0, ["charge"])])
-    def test_the_whole_attempt_has_to_lie_before_the_end_of_its_memory(
-        self, world: World, before_ms: int, calls: list[str]
-    ) -> None:
-        world.pay(Fault("charge", "kill-after"))
-        # Lease and skew before the end.
-        world.now = NOW_MS + 3_600_000 - LEASE_MS - 5_000 + before_ms
-        created(world.pay())
-        assert world.process.calls[2:-1] == calls
-
-    def test_without_a_look_up_it_is_503_and_counted_for_people(
-        self, world: World, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        world.options["lookup"] = False
-        world.pay(Fault("charge", "kill-after"))
-        world.now += DAY_MS
-        capsys.readouterr()
-        for _ in range(2):
-            assert problem(world.pay()) == (503, "store-unavailable")
-            assert '"LookupImpossible":[1.0]' in capsys.readouterr().out
-        assert [method for method, _, _ in world.sent] == ["POST"]
-
-    @pytest.mark.parametrize("answers", [(500, {}), (404, {}), (200, {}), (200, {"charges": 7}), (200, b"x")])
-    def test_a_look_up_that_says_nothing_is_504(self, world: World, answers: tuple[int, Any]) -> None:
-        world.pay(Fault("charge", "kill-after"))
-        world.now += DAY_MS
-        world.provider_answers = answers
-        assert problem(world.pay()) == UNKNOWN
-        world.provider_answers = None
-        created(world.pay())
-
-    def test_a_checkpoint_needs_no_provider(self, world: World) -> None:
-        world.options["checkpoint"] = True
-        world.pay(Fault("complete", "kill-before"))
-        world.now += DAY_MS
-        world.provider_answers = (500, {})
-        assert [charge["id"] for charge in world.charges()] == [created(world.pay())["chargeId"]]
-        assert len(world.sent) == 1
-
-
-class TestLateOwner:
-    """An owner whose lease was shortened, so that a successor came while it still worked."""
-
-    @staticmethod
-    def overtaken(world: World, point: str, *faults: Fault, when: str = "before") -> Any:
-        """The answer of an owner that is overtaken at `point`, and what stood there after the successor."""
-        stood: list[Receipt] = []
-
-        def successor() -> None:
-            process = world.process
-            world.now += LEASE_MS
-            world.pay(*faults)
-            world.process = process
-            stood.append(receipt_in(world))
-
-        answer = world.pay(Fault(point, when, successor))
-        assert receipt_in(world) == stood[0]
-        return answer
-
-    @pytest.mark.parametrize(
-        ("point", "when"),
-        [("charge", "before"), ("charge", "after"), ("checkpoint", "before"), ("complete", "before")],
-    )
-    def test_it_changes_nothing_and_answers_what_its_successor_stored(
-        self, point: str, when: str, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        world = World(checkpoint=True)
-        answer = self.overtaken(world, point, when=when)
-        assert created(answer)["chargeId"] == world.charges()[0]["id"]
-        assert answer["headers"]["Idempotent-Replayed"] == "true"
-        assert len(world.charges()) == 1
-        assert capsys.readouterr().out.count('"LeaseLost":[1.0]') == 1
-        later = world.pay()
-        assert later is not None
-        assert later["body"] == answer["body"]
-
-    @pytest.mark.parametrize("checkpoint", [False, True])
-    def test_while_its_successor_runs_it_is_409(self, checkpoint: bool) -> None:
-        world = World(checkpoint=checkpoint)
-        answer = self.overtaken(world, "charge", Fault("charge", "kill-before"), when="after")
-        assert problem(answer) == (409, "request-in-progress")
-        world.now += LEASE_MS
-        assert [charge["id"] for charge in world.charges()] == [created(world.pay())["chargeId"]]
-
-    def test_its_release_does_not_free_the_claim_for_a_third(
-        self, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        world = World()
-        answer = self.overtaken(world, "charge", Fault("charge", "kill-before"), when="lost")
-        assert problem(answer) == UNKNOWN
-        assert '"LeaseLost":[1.0]' in capsys.readouterr().out
-        assert problem(world.pay()) == (409, "request-in-progress")
-
-    def test_when_its_claim_was_evicted_it_is_503_and_stores_nothing(self) -> None:
-        world = World()
-        assert isinstance(world.store, InMemoryReceipts)
-        items = world.store.items
-        assert problem(world.pay(Fault("complete", "before", items.clear))) == (503, "store-unavailable")
-        assert items == {}
 
 
 @pytest.mark.parametrize("wait_for_the_others", [True, False])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from handlers.domain.gateway_policy import ROUTES as OPENED
 from handlers.operations import accepted, executed
@@ -10,7 +11,10 @@ from handlers.read import OPERATIONS as READ
 from handlers.read import permission
 from infra.routes import ROUTES
 
-CALLED = {**accepted.BY_RESOURCE, **executed.BY_RESOURCE}
+if TYPE_CHECKING:
+    from handlers.domain.operation import AcceptOperation, ExecuteOperation
+
+CALLED: dict[str, AcceptOperation | ExecuteOperation] = {**accepted.BY_RESOURCE, **executed.BY_RESOURCE}
 PERMISSIONS = {resource: operation.permission for resource, operation in CALLED.items()} | {
     resource: permission(resource) for resource in READ
 }
