@@ -1,9 +1,9 @@
-"""The same job by Onceward and by its peer, Powertools for AWS Lambda's idempotency utility.
+"""The peer, Powertools for AWS Lambda's idempotency utility, at the jobs that it is compared at.
 
-The job: take in a lead that may come twice, store it once, answer a duplicate with the first answer. The
-peer's handler is what its documentation shows: the `idempotent` decorator with payload validation over a
-handler that writes the lead with a put of its own. Both run in this process over the same local DynamoDB and
-the same botocore settings.
+A lead that may come twice is stored once; a payment that may come twice is charged once; a duplicate gets the
+first answer. The peer's handlers are what its documentation shows: the `idempotent` decorator with payload
+validation, over a handler that writes the lead with a put of its own, or that charges at the provider which
+Onceward charges at. All run in this process over the same local DynamoDB and the same botocore settings.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import time
 import uuid
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-import boto3
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.utilities.idempotency import (
     DynamoDBPersistenceLayer,
@@ -23,20 +21,25 @@ from aws_lambda_powertools.utilities.idempotency import (
     idempotent,
 )
 
+from bench.local_aws import make_table
+from bench.operations import Operations
+from bench.provider import TOKEN, URL
 from handlers import authorizer
-from handlers.adapters.aws import CLIENT_CONFIG
-from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.adapters.registry import DynamoDbRegistry
-from handlers.ingest import Dependencies, ingest
-from handlers.operations.accepted import BY_RESOURCE
-from handlers.settings import AuthorizerSettings, IngestSettings
+from handlers.operations import accepted, executed
+from handlers.settings import AuthorizerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from bench.local_aws import Clients
+    from handlers.domain.outbound import Outbound
+
 _DAY_SECONDS = 86_400
+# What Onceward's payment gives its provider at most, about; the one in this process never waits.
+_PROVIDER_SECONDS: Final = 10.0
 
 
 class Contender(Protocol):
@@ -46,58 +49,34 @@ class Contender(Protocol):
         """Answer one event."""
 
 
-def connect(endpoint_url: str, access_key_id: str, secret_access_key: str, region: str) -> DynamoDBClient:
-    """A DynamoDB client with the settings that the functions use."""
-    client: DynamoDBClient = boto3.client(
-        "dynamodb",
-        endpoint_url=endpoint_url,
-        aws_access_key_id=access_key_id,
-        aws_secret_access_key=secret_access_key,
-        region_name=region,
-        config=CLIENT_CONFIG,
-    )
-    return client
+class Contest:
+    """One job and who does it, each over tables of its own.
+
+    Attributes:
+        operation: `leads` or `payments`.
+        contenders: by name.
+    """
+
+    def __init__(self, operation: str, clients: Clients) -> None:
+        self.operation = operation
+        self._onceward = Operations(clients)
+        if operation == "leads":
+            peer = powertools_leads(clients.dynamodb)
+        else:
+            peer = powertools_payments(clients.dynamodb, self._onceward.provider)
+        self.contenders: dict[str, Contender] = {"Onceward": self._onceward.answer, "Powertools": peer}
+
+    def event(self, key: str) -> dict[str, Any]:
+        """The same for every contender; it arrives now."""
+        return self._onceward.event(self.operation, key)
 
 
-def make_table(client: DynamoDBClient, key: str) -> str:
-    """Make an empty on-demand table with one hash key, and return its name."""
-    name = f"bench-{uuid.uuid4().hex[:12]}"
-    client.create_table(
-        TableName=name,
-        KeySchema=[{"AttributeName": key, "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"}],
-        BillingMode="PAY_PER_REQUEST",
-    )
-    return name
-
-
-def onceward(client: DynamoDBClient) -> Contender:
-    """Onceward's ingest over a table of its own."""
-    table = make_table(client, "pk")
-    dependencies = Dependencies(
-        settings=IngestSettings(stage="bench", receipts_table=table, cors_origins=()),
-        store=DynamoDbReceipts(table, client),
-        logger=Logger(service="ingest", level=logging.CRITICAL),
-        clock_ms=lambda: time.time_ns() // 1_000_000,
-        randomness=lambda: uuid.uuid4().hex,
-    )
-    return lambda event: ingest(event, dependencies)
-
-
-def powertools(client: DynamoDBClient) -> Contender:
+def powertools_leads(client: DynamoDBClient) -> Contender:
     """The peer over a table of its own, and a put of the lead as the effect."""
     leads = make_table(client, "id")
-    layer = DynamoDBPersistenceLayer(table_name=make_table(client, "id"), boto3_client=client)
-    settings = IdempotencyConfig(
-        event_key_jmespath='headers."idempotency-key"',
-        payload_validation_jmespath="body",
-        raise_on_no_idempotency_key=True,
-        expires_after_seconds=_DAY_SECONDS,
-    )
-    validate = BY_RESOURCE["/v1/leads"].schema
+    validate = accepted.BY_RESOURCE["/v1/leads"].schema
 
-    @idempotent(config=settings, persistence_store=layer)
-    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ANN401, ARG001 - Lambda's
+    def effect(event: dict[str, Any]) -> dict[str, Any]:
         lead = validate(json.loads(event["body"]))
         lead_id = uuid.uuid4().hex
         client.put_item(
@@ -105,7 +84,50 @@ def powertools(client: DynamoDBClient) -> Contender:
             Item={"id": {"S": lead_id}, "document": {"S": json.dumps(lead)}},
             ConditionExpression="attribute_not_exists(id)",
         )
-        return {"statusCode": 201, "headers": {}, "body": json.dumps({"id": lead_id})}
+        return {"id": lead_id}
+
+    return _idempotent(client, effect)
+
+
+def powertools_payments(client: DynamoDBClient, provider: Outbound) -> Contender:
+    """The peer over a table of its own, and a charge under the caller's key as the effect; no record kept."""
+    validate = executed.BY_RESOURCE["/v1/payments"].schema
+
+    def effect(event: dict[str, Any]) -> dict[str, Any]:
+        payment = validate(json.loads(event["body"]))
+        headers = {
+            "Content-Type": "application/json",
+            "Idempotency-Key": event["headers"]["idempotency-key"],
+            "Authorization": f"Bearer {TOKEN}",
+        }
+        answer = provider.call(
+            "POST",
+            f"{URL}/charges",
+            headers,
+            json.dumps(payment).encode(),
+            timeout_seconds=_PROVIDER_SECONDS,
+        )
+        charge = json.loads(answer.body)
+        # The members that Onceward's payment answers.
+        shown = {name: payment[name] for name in ("amount", "currency")}
+        return {"id": uuid.uuid4().hex, "status": charge["status"], **shown, "chargeId": charge["id"]}
+
+    return _idempotent(client, effect)
+
+
+def _idempotent(client: DynamoDBClient, effect: Callable[[dict[str, Any]], dict[str, Any]]) -> Contender:
+    """A handler that lets `effect` happen once for a key of the header and answers what it returns."""
+    layer = DynamoDBPersistenceLayer(table_name=make_table(client, "id"), boto3_client=client)
+    settings = IdempotencyConfig(
+        event_key_jmespath='headers."idempotency-key"',
+        payload_validation_jmespath="body",
+        raise_on_no_idempotency_key=True,
+        expires_after_seconds=_DAY_SECONDS,
+    )
+
+    @idempotent(config=settings, persistence_store=layer)
+    def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:  # noqa: ANN401, ARG001 - Lambda's
+        return {"statusCode": 201, "headers": {}, "body": json.dumps(effect(event))}
 
     call: Callable[[dict[str, Any], Any], dict[str, Any]] = handler
     return lambda event: call(event, _Context())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -11,6 +11,18 @@ if TYPE_CHECKING:
 
 # A write unit is 1 KB, rounded up ("Read and write capacity", developer guide).
 _WRITE_UNIT_BYTES = 1024
+_READS: Final = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
+
+
+class Consumed(NamedTuple):
+    """Capacity units, of reads and of writes: they have different prices."""
+
+    read: float
+    write: float
+
+    def __str__(self) -> str:
+        parts = ((self.read, "read"), (self.write, "write"))
+        return ", ".join(f"{units:g} {kind}" for units, kind in parts if units)
 
 
 class Units:
@@ -21,24 +33,25 @@ class Units:
     """
 
     def __init__(self, client: DynamoDBClient) -> None:
-        self._noted: list[float] = []
+        self._noted: list[Consumed] = []
         client.meta.events.register("before-parameter-build.dynamodb", self._ask)
         client.meta.events.register("after-call.dynamodb", self._note)
 
-    def take(self) -> float:
+    def take(self) -> Consumed:
         """The units since the last call."""
-        total, self._noted = sum(self._noted), []
-        return total
+        noted, self._noted = self._noted, []
+        return Consumed(sum(each.read for each in noted), sum(each.write for each in noted))
 
     def _ask(self, params: dict[str, Any], model: Any, **_: object) -> None:  # noqa: ANN401 - botocore's own
         if "ReturnConsumedCapacity" in model.input_shape.members:
             params["ReturnConsumedCapacity"] = "TOTAL"
 
-    def _note(self, parsed: dict[str, Any], **_: object) -> None:
+    def _note(self, parsed: dict[str, Any], model: Any, **_: object) -> None:  # noqa: ANN401 - botocore's own
         if "ConsumedCapacity" in parsed:
-            self._noted.append(parsed["ConsumedCapacity"]["CapacityUnits"])
+            units = parsed["ConsumedCapacity"]["CapacityUnits"]
+            self._noted.append(Consumed(units, 0) if model.name in _READS else Consumed(0, units))
         elif "Item" in parsed:
-            self._noted.append(-(-item_bytes(parsed["Item"]) // _WRITE_UNIT_BYTES))
+            self._noted.append(Consumed(0, -(-item_bytes(parsed["Item"]) // _WRITE_UNIT_BYTES)))
 
 
 def item_bytes(item: Mapping[str, Any]) -> int:
