@@ -12,11 +12,13 @@ from loadtest.run import RunSettings
 from ops import storms
 from ops.commands.storm import (
     AsJson,
+    Burst,
     Keys,
     Operations,
     Patience,
     Requests,
     Seed,
+    Users,
     check_plan,
     choose_operations,
     new_run_id,
@@ -44,6 +46,8 @@ def command(
     keys: Keys = storms.KEYS,
     operations: Operations = None,
     seed: Seed = None,
+    users: Users = storms.USERS,
+    burst: Burst = storms.BURST,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
     settle_seconds: Patience = storms.PATIENCE_SECONDS,
     home: Annotated[
@@ -65,8 +69,8 @@ def command(
         keys=keys,
         tenants=_synthetic_tenants(),
         rate=storms.RATE,
-        burst=storms.BURST,
-        users=storms.USERS,
+        burst=burst,
+        users=users,
         operations=choose_operations(STAGE, operations or ()),
     )
     check_plan(settings)
