@@ -25,6 +25,10 @@ KeySource: TypeAlias = Literal["header", "header-or-body", "fields"]
 """Where an operation's idempotency key comes from: `header` only, or the body's hash if there is none, or
 chosen fields of the body (a header is not looked at then)."""
 
+KEYED_OPERATIONS: Final = frozenset({"leads", "orders", "payments", "appointments"})
+"""This release's operations that are called with an API key. Others in the settings are a later release's, which
+shares the registry with this one during an update (docs/adr/0093)."""
+
 
 class MalformedContext(OncewardError):
     """The authorizer's context lacks a field or has another shape: our fault, not the caller's."""
@@ -87,6 +91,7 @@ class Caller:
 def parse_operation_settings(text: str) -> dict[str, OperationSettings]:
     """Parse `{"leads": {"windowSeconds": 86400, "keySource": "header"}}`, as the registry stores it.
 
+    `keyFields` mean the key source `fields`, whatever `keySource` says. What is not known is not looked at.
     Raises `MalformedContext`, naming the operation and the field.
     """
     try:
@@ -95,7 +100,8 @@ def parse_operation_settings(text: str) -> dict[str, OperationSettings]:
         raise MalformedContext("operationSettings: not JSON") from None
     if not isinstance(document, dict):
         raise MalformedContext("operationSettings: not an object")
-    return {name: _operation(name, settings) for name, settings in document.items()}
+    known = KEYED_OPERATIONS & document.keys()
+    return {name: _operation(name, document[name]) for name in known}
 
 
 def _operation(name: str, settings: object) -> OperationSettings:
@@ -108,10 +114,12 @@ def _operation(name: str, settings: object) -> OperationSettings:
     window = _count(settings.get("windowSeconds"), f"{place}.windowSeconds")
     if window is None:
         raise MalformedContext(f"{place}.windowSeconds: missing")
+    fields = _key_fields(settings.get("keyFields"), source, f"{place}.keyFields")
     return OperationSettings(
         window_seconds=window,
-        key_source=source,
-        key_fields=_key_fields(settings.get("keyFields"), source, f"{place}.keyFields"),
+        # The registry says `header` beside them, for functions of a release that knows no `fields`.
+        key_source="fields" if fields else source,
+        key_fields=fields,
         body_limit_bytes=_count(settings.get("bodyLimitBytes"), f"{place}.bodyLimitBytes"),
         options=_options(settings.get("options", {}), f"{place}.options"),
     )
@@ -132,9 +140,7 @@ def _key_fields(value: object, source: KeySource, place: str) -> tuple[str, ...]
     if value is None and source != "fields":
         return ()
     # With no field at all every request would have the same key.
-    if source != "fields" or not isinstance(value, list) or not value:
-        raise MalformedContext(f"{place}: not a list of expressions for the key source `fields`")
-    if not all(isinstance(field, str) and field for field in value):
+    if not isinstance(value, list) or not value or not all(isinstance(each, str) and each for each in value):
         raise MalformedContext(f"{place}: not a list of expressions")
     return tuple(value)
 

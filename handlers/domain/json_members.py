@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from handlers.domain.errors import CorruptItem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 Word = TypeVar("Word", bound=str)
 
@@ -73,10 +73,6 @@ class Members:
     def members_or_none(self, name: str) -> Members | None:
         """An object; None when it is null or not there."""
         return None if self.values.get(name) is None else self.members(name)
-
-    def every(self) -> Iterator[tuple[str, Members]]:
-        """Each member, all of which are objects."""
-        return ((name, self.members(name)) for name in self.values)
 
     def corrupt(self, name: str) -> CorruptItem:
         """The error that names a member."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, get_args
 
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.json_members import Members
-from handlers.domain.webhook_proof import Proof
+from handlers.domain.webhook_proof import Proof, Scheme
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,10 +114,19 @@ def _json(attributes: Members, name: str) -> Members:
 
 
 def _sources(webhooks: Members) -> dict[str, SourceConfig]:
-    for name in webhooks.values:
-        if not SOURCE.fullmatch(name):
-            raise webhooks.corrupt("(the name of a source)")
-    return {name: _source(members) for name, members in webhooks.every()}
+    # A source that only a later release knows how to serve must not stop the tenant's others. Its senders are
+    # refused and its events are not delivered (`NotConfigured`) until that release runs.
+    named = [name for name in webhooks.values if SOURCE.fullmatch(name)]
+    sources = {name: webhooks.members(name) for name in named}
+    return {name: _source(members) for name, members in sources.items() if _is_known(members)}
+
+
+def _is_known(source: Members) -> bool:
+    """Whether its words are this release's; what is no word at all is malformed, not unknown."""
+    scheme = source.members("proof").text("scheme")
+    destination = source.members_or_none("destination")
+    method = None if destination is None else destination.text("method")
+    return scheme in get_args(Scheme) and (method is None or method in get_args(Method))
 
 
 def _source(members: Members) -> SourceConfig:

@@ -32,13 +32,19 @@ def test_a_context_becomes_a_caller() -> None:
 
 def test_settings_say_where_keys_come_from_limits_and_what_is_the_operations_own() -> None:
     settings = (
-        '{"appointments":{"windowSeconds":10,"keySource":"fields","keyFields":["doctorId","at"]},'
+        '{"appointments":{"windowSeconds":10,"keySource":"header","keyFields":["doctorId","at"]},'
         '"payments":{"windowSeconds":60,"keySource":"header","bodyLimitBytes":2048,"options":{"lookup":true}}}'
     )
     assert Caller.from_context(CONTEXT | {"operationSettings": settings}).operation_settings == {
         "appointments": OperationSettings(10, "fields", key_fields=("doctorId", "at")),
         "payments": OperationSettings(60, "header", body_limit_bytes=2048, options={"lookup": True}),
     }
+
+
+def test_the_key_source_fields_is_read_too_by_its_name() -> None:
+    settings = '{"appointments":{"windowSeconds":10,"keySource":"fields","keyFields":["doctorId"]}}'
+    read = Caller.from_context(CONTEXT | {"operationSettings": settings}).operation_settings
+    assert read == {"appointments": OperationSettings(10, "fields", key_fields=("doctorId",))}
 
 
 def test_no_origins_means_any_origin() -> None:
@@ -85,10 +91,11 @@ def test_a_body_limit_is_a_plain_whole_number(limit: str) -> None:
         ('{"leads":{"windowSeconds":10,"keySource":"cookie"}}', "keySource"),
         ('{"leads":{"windowSeconds":10,"keySource":"header","bodyLimitBytes":0}}', "bodyLimitBytes"),
         ('{"leads":{"windowSeconds":10,"keySource":"header","bodyLimitBytes":"9"}}', "bodyLimitBytes"),
-        ('{"leads":{"windowSeconds":10,"keySource":"header","keyFields":["a"]}}', "keyFields"),
-        ('{"visits":{"windowSeconds":10,"keySource":"fields"}}', "visits.keyFields"),
-        ('{"visits":{"windowSeconds":10,"keySource":"fields","keyFields":[]}}', "keyFields"),
-        ('{"visits":{"windowSeconds":10,"keySource":"fields","keyFields":["a",7]}}', "keyFields"),
+        ('{"leads":{"windowSeconds":10,"keySource":"header","keyFields":"a"}}', "keyFields"),
+        ('{"leads":{"windowSeconds":10,"keySource":"cookie","keyFields":["a"]}}', "keySource"),
+        ('{"appointments":{"windowSeconds":10,"keySource":"fields"}}', "appointments.keyFields"),
+        ('{"appointments":{"windowSeconds":10,"keySource":"fields","keyFields":[]}}', "keyFields"),
+        ('{"appointments":{"windowSeconds":10,"keySource":"fields","keyFields":["a",7]}}', "keyFields"),
         ('{"payments":{"windowSeconds":10,"keySource":"header","options":[]}}', "payments.options"),
     ],
 )

@@ -76,8 +76,7 @@ def test_an_item_of_the_first_release_has_neither_webhooks_nor_orders() -> None:
             r"destination\.url",
         ),
         ({"orders": {"S": '{"destination": {"url": "https://a.example", "method": "GET"}}'}}, "method"),
-        ({"webhooks": {"S": json.dumps({"Stripe": SOURCE})}}, "the name of a source"),
-        ({"webhooks": {"S": json.dumps({"a:b": SOURCE})}}, "the name of a source"),
+        ({"webhooks": {"S": '{"stripe": 5}'}}, r"webhooks\.stripe"),
     ],
 )
 def test_a_malformed_tenant_names_itself_and_what_is_wrong(changes: dict[str, Any], named: str) -> None:
@@ -89,7 +88,8 @@ def test_a_malformed_tenant_names_itself_and_what_is_wrong(changes: dict[str, An
     ("changes", "named"),
     [
         ({"proof": None}, "proof"),
-        ({"proof": {"scheme": "md5", "header": None, "toleranceSeconds": 1}}, r"proof\.scheme"),
+        ({"proof": {"scheme": "", "header": None, "toleranceSeconds": 1}}, r"proof\.scheme"),
+        ({"destination": {"url": "https://a.example", "method": 7}}, r"destination\.method"),
         ({"proof": {"scheme": ["stripe"], "header": None, "toleranceSeconds": 1}}, r"proof\.scheme"),
         ({"proof": {"scheme": "header", "header": None, "toleranceSeconds": 1}}, r"proof\.header"),
         ({"proof": {"scheme": "stripe", "header": None, "toleranceSeconds": -1}}, r"proof\.toleranceSeconds"),
@@ -110,6 +110,23 @@ def test_a_malformed_tenant_names_itself_and_what_is_wrong(changes: dict[str, An
 def test_a_malformed_source_names_itself_and_what_is_wrong(changes: dict[str, Any], named: str) -> None:
     with pytest.raises(CorruptItem, match=rf"acme is malformed: webhooks\.stripe\.{named}"):
         from_item(tenant_item({"stripe": SOURCE | changes}))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("git", {"proof": {"scheme": "ed25519", "key": "k"}}),
+        ("git", {"destination": {"url": "https://a.example", "method": "PATCH"}}),
+        ("Git", {}),
+        ("a:b", {}),
+        ("a:b", {"proof": 5}),
+    ],
+)
+def test_a_source_that_only_a_later_release_knows_leaves_the_others_alone(
+    name: str, changes: dict[str, Any]
+) -> None:
+    known = from_item(tenant_item({"stripe": SOURCE}))
+    assert from_item(tenant_item({"stripe": SOURCE, name: SOURCE | changes})) == known
 
 
 @dataclass

@@ -31,7 +31,7 @@ DEFAULTS = {
     "orders": {"windowSeconds": 86_400, "keySource": "header"},
     "appointments": {
         "windowSeconds": 10,
-        "keySource": "fields",
+        "keySource": "header",
         "keyFields": ["doctorId", "patientId", "startsAt"],
     },
 }
@@ -79,7 +79,7 @@ def test_what_a_file_sets_for_an_operation_is_in_its_settings(tmp_path: Path) ->
         "orders": {"windowSeconds": 86_400, "keySource": "header", "bodyLimitBytes": 1025},
         "appointments": {
             "windowSeconds": 20,
-            "keySource": "fields",
+            "keySource": "header",
             "keyFields": ["doctorId", "slot.at"],
         },
         "payments": {
