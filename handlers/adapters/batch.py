@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
 
@@ -27,7 +27,24 @@ class Outage(OncewardError):
 
 
 class NotAttempted(OncewardError):
-    """The record was left for the next delivery; the message says why."""
+    """The record was left for the next delivery; its kind says why."""
+
+    reason: ClassVar[str]
+
+    def __init__(self) -> None:
+        super().__init__(f"not attempted: {self.reason}")
+
+
+class AfterOutage(NotAttempted):
+    """What every record needs did not answer a moment ago, and may not for a while."""
+
+    reason = "an earlier record of the batch met an outage"
+
+
+class TimeUp(NotAttempted):
+    """Another function has the time for it."""
+
+    reason = "the function's time is up"
 
 
 @dataclass(frozen=True)
@@ -78,17 +95,16 @@ class _Processor(BatchProcessor):
         self._steps = steps
 
     def _process_record(self, record: RawRecord) -> SuccessResponse | FailureResponse:
-        reason = self._reason_to_stop()
-        if reason is None:
+        skipped = self._reason_to_stop()
+        if skipped is None:
             return super()._process_record(record)
-        skipped = NotAttempted(reason)
         self._steps.skip(record, skipped)
         typed = self._to_batch_type(record, event_type=self.event_type)
-        return self.failure_handler(record=typed, exception=(NotAttempted, skipped, None))
+        return self.failure_handler(record=typed, exception=(type(skipped), skipped, None))
 
-    def _reason_to_stop(self) -> str | None:
+    def _reason_to_stop(self) -> NotAttempted | None:
         if any(kind is not None and issubclass(kind, Outage) for kind, _, _ in self.exceptions):
-            return "not attempted: an earlier record of the batch met an outage"
+            return AfterOutage()
         # The first is always tried: a batch that gets nowhere would come back for ever.
         tried = self.success_messages or self.fail_messages
-        return "not attempted: the function's time is up" if tried and not self._steps.has_time() else None
+        return TimeUp() if tried and not self._steps.has_time() else None

@@ -115,12 +115,14 @@ class _Batch:
         else:
             trace.done_before()
 
-    def skip(self, record: Mapping[str, Any], error: Exception) -> None:
+    def skip(self, record: Mapping[str, Any], error: batch.NotAttempted) -> None:
         trace = self._trace(record)
         with suppress(CorruptItem):  # its own attempt will say what is wrong with it
             trace.names(message_in(record), _receives(record))
-        # Another worker may have time for it, and after an outage the next attempt should not wait long.
-        self._pause(record, pause_seconds(1))
+        # Another worker may have time for it at once. An outage lasts: with a short pause it would use up the
+        # receives of nine messages of ten, and the dead-letter queue take what nobody ever tried.
+        receives = _receives(record) if isinstance(error, batch.AfterOutage) else 1
+        self._pause(record, pause_seconds(receives))
         trace.not_attempted(error)
 
     def _turn(self, record: Mapping[str, Any], receives: int, trace: WorkTrace) -> Turn:

@@ -91,9 +91,10 @@ def decide(existing: WorkItem | None, claim: WorkClaim) -> ClaimOutcome:
     """What it means that `existing` refused `claim`."""
     if existing is None or existing.delivery.event_id != claim.message.event_id:
         return NoSuchWork()
+    # Before anything is said of owners: whoever still has one on what is done must not do it again.
+    if existing.status == claim.work.done:
+        return AlreadyDone()
     if existing.owner == claim.owner:
         # The write took effect, its answer was lost, and the SDK sent it again.
         return Claimed(existing)
-    if existing.status == claim.work.done:
-        return AlreadyDone()
     return TwinAtWork(existing.lease_until)

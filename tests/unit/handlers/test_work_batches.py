@@ -126,9 +126,10 @@ def test_with_too_little_time_the_rest_waits_for_another_worker(bench: WorkBench
     # Asked before the second and the third, and for the leases of those that are tried.
     left = iter([REMAINING_MS, ITEM_MS, ITEM_MS, ITEM_MS - 1])
 
-    response = bench.deliver(messages(*events), remaining_ms=lambda: next(left))
+    response = bench.deliver(messages(*events, receives=2), remaining_ms=lambda: next(left))
 
     assert failed_ids(response) == ["message-2"]
+    assert bench.pauses == {"handle-2": 5}  # it is no fault of the message, and another worker may be free
     assert [bench.status(event) for event in events] == ["DELIVERED", "DELIVERED", "RECEIVED"]
     assert bench.item(events[2]).attempts == 0
 
@@ -200,8 +201,31 @@ def test_a_message_without_a_correlation_id_takes_the_records(bench: WorkBench) 
 @pytest.mark.parametrize("error", [Unavailable("records", "Timeout"), Refused("records", "AccessDenied")])
 def test_a_records_table_that_does_not_answer_ends_the_batch(bench: WorkBench, error: Exception) -> None:
     events = written(bench, 1, 2)
-    assert failed_ids(bench.deliver(messages(*events), store=Down(error))) == ["message-0", "message-1"]
-    assert bench.calls == []
+    batch = messages(*events, receives=2)
+    assert failed_ids(bench.deliver(batch, store=Down(error))) == ["message-0", "message-1"]
+    assert (bench.calls, bench.pauses) == ([], {"handle-0": 10, "handle-1": 10})
+
+
+def test_an_outage_of_a_quarter_of_an_hour_leaves_every_message_receives_to_come_back_with(
+    bench: WorkBench,
+) -> None:
+    events = written(bench, *range(10))
+    due = {place: bench.now for place in range(10)}
+    receives = dict.fromkeys(due, 0)
+    end = bench.now + 15 * 60_000
+    while (now := min(due.values())) < end:
+        batch = [place for place, at in due.items() if at <= now]
+        for place in batch:
+            receives[place] += 1
+        event = messages(*(events[place] for place in batch))
+        for record, place in zip(event["Records"], batch, strict=True):
+            record["attributes"]["ApproximateReceiveCount"] = str(receives[place])
+        bench.now = now
+        bench.deliver(event, store=Down(Unavailable("records", "Timeout")))
+        for position, place in enumerate(batch):
+            due[place] = now + bench.pauses[f"handle-{position}"] * 1000
+    # The queues of a stage on AWS bring a message twelve times (infra.settings).
+    assert max(receives.values()) < 12
 
 
 class KilledBeforeMark:
