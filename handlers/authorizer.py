@@ -11,7 +11,7 @@ from aws_lambda_powertools import Logger
 from handlers.adapters import metrics
 from handlers.adapters.registry import DynamoDbRegistry
 from handlers.domain import gateway_policy
-from handlers.domain.errors import OncewardError
+from handlers.domain.errors import OncewardError, where
 from handlers.domain.registry_entry import ACTIVE
 from handlers.settings import AuthorizerSettings
 
@@ -71,14 +71,21 @@ def authorize(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str,
         Unavailable, Refused, CorruptItem: nobody can say whose key it is (the gateway answers 503 and caches
             nothing; a denial would lock a good key out for the cache's time).
     """
-    method_arn: str = event["methodArn"]
-    api_key = _api_key(event)
     try:
-        entry = dependencies.registry.find(api_key)
-    except OncewardError as error:
-        dependencies.logger.exception("failed", outcome="failed", reason=str(error))
+        return _judged(event, dependencies)
+    except UnauthorizedError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, OncewardError) else where(error)
+        # Not `exception`: an error that nobody foresaw can repeat the key in its message.
+        dependencies.logger.error("failed", outcome="failed", reason=reason)  # noqa: TRY400
         _count_failure(dependencies)
         raise
+
+
+def _judged(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]:
+    method_arn: str = event["methodArn"]
+    entry = dependencies.registry.find(_api_key(event))
     if entry is None:
         dependencies.logger.info("unknown_key", outcome="unknown_key")
         return gateway_policy.deny(_NOBODY, method_arn)

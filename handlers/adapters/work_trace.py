@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from handlers.adapters import metrics
 from handlers.adapters.dispatch_trace import reason_of
+from handlers.domain.destination import DestinationRefused, NotConfigured
 from handlers.domain.errors import LeaseLost
+from handlers.domain.outbound import AnswerLost, DestinationForbidden, NotSent
 from handlers.domain.work_message import UNKNOWN
 from handlers.domain.worker import GivenUp
 
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
     from handlers.domain.work_item import WorkItem
     from handlers.domain.work_message import WorkMessage
 
+# What a tenant's destination, or its set-up, is at fault for; and a worker that was too slow. All else is
+# ours (ADR 81), or a fault of the code: it counts as WorkBroke too, which rolls a release back.
+_NOT_OURS: Final = (
+    *(NotConfigured, DestinationForbidden, DestinationRefused, NotSent, AnswerLost),
+    LeaseLost,
+)
+
 
 @dataclass(frozen=True)
 class Words:
@@ -26,7 +35,7 @@ class Words:
     Attributes:
         function: its name.
         done: counts the pieces of work that were done.
-        failed: counts the attempts that were not.
+        failed: counts the attempts that were not; those whose fault is ours also count as `WorkBroke`.
         lag: milliseconds from acceptance to done.
     """
 
@@ -85,6 +94,8 @@ class WorkTrace:
         if isinstance(error, LeaseLost):
             counts["LeaseLost"] = 1
         given_up = isinstance(error, GivenUp)
+        if not isinstance(error.__cause__ if given_up else error, _NOT_OURS):
+            counts["WorkBroke"] = 1
         if given_up:
             counts["WorkGivenUp"] = 1
         outcome = "given_up" if given_up else "failed"

@@ -166,7 +166,12 @@ def test_an_event_without_multi_value_headers_will_do(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [Unavailable("tenants", "ThrottlingException"), Refused("tenants", "AccessDenied")]
+    "error",
+    [
+        Unavailable("tenants", "ThrottlingException"),
+        Refused("tenants", "AccessDenied"),
+        RuntimeError(f"a bug that repeats {KEY}"),  # a canary that fails like this has to be rolled back
+    ],
 )
 def test_when_the_registry_cannot_say_nothing_is_decided_and_a_failure_is_counted(
     desk: Desk, error: Exception, capsys: pytest.CaptureFixture[str]
@@ -178,6 +183,7 @@ def test_when_the_registry_cannot_say_nothing_is_decided_and_a_failure_is_counte
     with pytest.raises(type(error)):
         authorize(request_event(), replace(desk.dependencies, registry=Down()))
     assert '"failed"' in desk.log.getvalue()
+    assert KEY not in desk.log.getvalue()
     [counted] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert (counted["Service"], counted["Failed"]) == ("onceward-dev_authorizer", [1])
 
