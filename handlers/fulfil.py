@@ -58,7 +58,7 @@ class Fulfil:
     def __call__(self, delivery: Delivery) -> None:
         """See `Destinations.send` and `EventBus.put`; the event is the same on every attempt."""
         # Made before anything is sent: an order that makes no event must not reach its destination each time.
-        detail = bus_event.detail_of(delivery, cloud_event.encode(delivery, self._stage))
+        detail = bus_event.detail_of(delivery, cloud_event.encode_done(delivery, ORDERS, self._stage))
         self._destinations.send(delivery)
         self._bus.put(delivery, detail)
 

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from loadtest.history import conclusive
-from loadtest.operations import BY_NAME, LEADS
+from loadtest.operations import BY_NAME, LEADS, ORDERS
 from loadtest.stored import document_hash
 from loadtest.verdict import Kind
 
@@ -142,7 +142,7 @@ class Effects:
             if got != fits:
                 detail = f"event {event.event_id} has {name} {got!r}, not {fits!r}"
                 self._broken(Kind.WRONG_ENVELOPE, receipt.pk, detail)
-        if event.data_hash is None or event.data_hash != document_hash(receipt.document):
+        if event.data_hash is None or event.data_hash != document_hash(_as_announced(receipt)):
             self._broken(
                 Kind.WRONG_CONTENT, receipt.pk, f"event {event.event_id}: its data is not the document"
             )
@@ -240,6 +240,11 @@ class Effects:
 def operation_of(receipt: StoredReceipt) -> Operation:
     """The operation that a receipt says it is of; a lead's rules where it says none that there is."""
     return BY_NAME.get(receipt.operation, LEADS)
+
+
+def _as_announced(receipt: StoredReceipt) -> str | None:
+    """The data of a record's event: what a GET answers, where the event says that the work is done."""
+    return _as_read(receipt) if operation_of(receipt) is ORDERS else receipt.document
 
 
 def _as_read(receipt: StoredReceipt) -> str | None:

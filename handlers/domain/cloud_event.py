@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from handlers.domain.errors import CorruptItem
 from handlers.domain.message_text import MAX_EVENT_BYTES, for_a_message
 from handlers.domain.timestamps import rfc3339
+from handlers.domain.work import with_status
 
 if TYPE_CHECKING:
     from handlers.domain.outbox import Delivery
+    from handlers.domain.work import Work
 
 # github.com/cloudevents/spec, v1.0.2: the value of `specversion` for every 1.0.x.
 _SPEC_VERSION: Final = "1.0"
@@ -39,6 +42,14 @@ def encode(delivery: Delivery, stage: str) -> str:
     if len(event.encode()) > MAX_EVENT_BYTES:
         raise CorruptItem(f"the event would be over {MAX_EVENT_BYTES} bytes")
     return event
+
+
+def encode_done(delivery: Delivery, work: Work, stage: str) -> str:
+    """The event of work that is done: its data is what a GET shows then, so with the status as last member.
+
+    Raises CorruptItem, as `encode` does.
+    """
+    return encode(replace(delivery, document=with_status(delivery.document, work.done)), stage)
 
 
 def _require_object(document: str) -> None:

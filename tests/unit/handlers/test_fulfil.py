@@ -42,7 +42,9 @@ def test_an_order_goes_to_the_bus_as_its_event_and_is_completed(
 
     [(delivery, detail)] = bench.events
     assert delivery.type == "order.completed"
-    assert detail == {"tenantId": "acme", "event": json.loads(cloud_event.encode(one, STAGE))}
+    event = json.loads(cloud_event.encode(one, STAGE))
+    assert detail == {"tenantId": "acme", "event": event | {"data": event["data"] | {"status": "COMPLETED"}}}
+    assert list(detail["event"]["data"])[-1] == "status"  # in the same place as in what a GET shows
     assert detail["event"]["correlationid"] == "correlation-1"
     assert (bench.status(one), bench.is_pending(one), bench.calls) == ("COMPLETED", False, [])
     [emitted] = emf(capsys.readouterr().out)

@@ -179,7 +179,7 @@ class WideStory(Story):
                 tenant_attribute=one.tenant,
                 event_attribute=event_id,
                 type_attribute=operation.event_type,
-                data_hash=document_hash(text),
+                data_hash=document_hash(contract.as_announced(operation, text)),
                 body_hash=receipt.body_hash,
             )
         )
