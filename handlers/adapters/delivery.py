@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from handlers.domain import destination
+from handlers.domain.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +35,27 @@ class Destinations:
         """Send a record where its tenant wants it; False when the tenant wants it nowhere.
 
         Raises:
-            NotConfigured, DestinationRefused, DestinationForbidden, NotSent, AnswerLost, CorruptItem: its own
-                failures.
-            Unavailable, Refused: registry or secrets cannot be read.
+            NotConfigured, SecretUnreadable, DestinationRefused, DestinationForbidden, NotSent, AnswerLost,
+                CorruptItem: its own failures.
+            Unavailable: registry or secrets cannot be read.
+            Refused: the registry cannot be read: all tenants share that table.
         """
         addressee = self.addressee(delivery, self.tenants.find(delivery.tenant_id))
         if addressee is None:
             return False
-        secrets = self.secrets.find(delivery.tenant_id, addressee.secret)
-        request = destination.upsert(delivery, addressee, secrets)
+        request = destination.upsert(delivery, addressee, self._secrets(delivery.tenant_id, addressee.secret))
         answer = self.outbound.call(
             request.method, request.url, request.headers, request.body, timeout_seconds=CALL_SECONDS
         )
         destination.check(answer)
         return True
+
+    def _secrets(self, tenant_id: str, name: str) -> tuple[str, ...]:
+        try:
+            return tuple(self.secrets.find(tenant_id, name))
+        except Refused as error:
+            # One parameter a tenant and destination, each with a key of its own: what is refused here says
+            # nothing of the next tenant's.
+            raise destination.SecretUnreadable(
+                f"the secret {name} of tenant {tenant_id} cannot be read: {error.reason}"
+            ) from error

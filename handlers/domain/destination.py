@@ -17,12 +17,17 @@ if TYPE_CHECKING:
     from handlers.domain.tenant_config import Destination, TenantConfig
 
 _SUCCESSES: Final = range(200, 300)
+_PLACEHOLDER: Final = "{id}"
 # An id that is one of these would be another path (RFC 3986 section 5.2.4), however it is escaped.
 _DOTS: Final = frozenset({"", ".", ".."})
 
 
 class NotConfigured(OncewardError):
     """The tenant, or the source of the event, is not in the registry any more: nobody says where it goes."""
+
+
+class SecretUnreadable(NotConfigured):
+    """The tenant's secret is there and may not be read: under another key, say. No other tenant's fault."""
 
 
 class DestinationRefused(OncewardError):
@@ -80,7 +85,7 @@ def upsert(delivery: Delivery, addressee: Addressee, secrets: Sequence[str]) -> 
     """The request for a record. `secrets`: newest first; the newest is the one that is sent.
 
     Raises:
-        CorruptItem: the external id cannot be part of a path.
+        CorruptItem: the external id cannot be part of a path, and has to be.
     """
     headers = {
         "Content-Type": "application/json",
@@ -90,9 +95,11 @@ def upsert(delivery: Delivery, addressee: Addressee, secrets: Sequence[str]) -> 
     }
     if secrets:
         headers["Authorization"] = f"Bearer {secrets[0]}"
-    if addressee.external_id in _DOTS:
-        raise CorruptItem("the event's id cannot be part of a path")
-    url = addressee.destination.url.replace("{id}", quote(addressee.external_id, safe=""))
+    url = addressee.destination.url
+    if _PLACEHOLDER in url:
+        if addressee.external_id in _DOTS:
+            raise CorruptItem("the event's id cannot be part of a path")
+        url = url.replace(_PLACEHOLDER, quote(addressee.external_id, safe=""))
     return Upsert(addressee.destination.method, url, headers, delivery.document.encode())
 
 

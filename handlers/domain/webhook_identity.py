@@ -28,6 +28,8 @@ MAX_ID_BYTES: Final = 1024
 # Far more expressions than the tenants of one environment use; it only has to end somewhere.
 _COMPILED_KEPT: Final = 1024
 
+# As part of a destination's path each would name another path (RFC 3986 section 5.2.4), however it is escaped.
+_DOTS: Final = frozenset({".", ".."})
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MARK = re.compile(r"[^\w%]", re.ASCII)
@@ -77,8 +79,8 @@ def event_id(config: IdentityConfig, headers: Mapping[str, Sequence[str]], body:
         body: parsed.
 
     Raises:
-        InvalidBody: a part is missing, blank, no scalar or unprintable; the id is longer than MAX_ID_BYTES;
-            header and body disagree.
+        InvalidBody: a part is missing, blank, no scalar or unprintable; the id is longer than MAX_ID_BYTES,
+            or `.` or `..`; header and body disagree.
         CorruptItem: the config holds what is no JMESPath or no template.
     """
     sent = None if config.header is None else _of_header(config.header, headers)
@@ -91,6 +93,8 @@ def event_id(config: IdentityConfig, headers: Mapping[str, Sequence[str]], body:
         found = _template(config.template or f"{{{config.path}}}").filled(body)
     if len(found.encode()) > MAX_ID_BYTES:
         raise _invalid("", "too_long", f"the event's id is longer than {MAX_ID_BYTES} bytes")
+    if found in _DOTS:
+        raise _invalid("", "dots", "the event's id is nothing but dots, which no path can hold")
     return found
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from handlers.adapters.work_batch import pause_seconds
-from handlers.domain.errors import Unavailable
+from handlers.domain.errors import CorruptItem, Refused, Unavailable
 from handlers.domain.outbound import Answer, AnswerLost, DestinationForbidden, NotSent
 from tests.stream_events import failed_ids
 from tests.unit.handlers.dispatch_bench import emf
@@ -177,10 +178,43 @@ def test_what_nobody_says_where_it_goes_fails_to_the_dead_letter_queue(
 
 
 @pytest.mark.parametrize("event_id", [".", "..", ""])
-def test_an_id_that_would_be_another_path_is_never_called(bench: WorkBench, event_id: str) -> None:
-    event = webhook(1)
-    document = json.dumps({"source": "crm", "eventId": event_id})
-    event = type(event)(**{name: getattr(event, name) for name in event.__slots__} | {"document": document})
+@pytest.mark.parametrize(("destination", "called"), [(PUT, False), (POST, True)])
+def test_an_id_that_would_be_another_path_is_never_called(
+    bench: WorkBench, event_id: str, destination: dict[str, str], called: bool
+) -> None:
+    bench.configs = {"acme": tenant_config(destination=destination)}
+    event = replace(webhook(1), document=json.dumps({"source": "crm", "eventId": event_id}))
     bench.store.write(event)
-    assert failed_ids(bench.deliver(messages(event))) == ["message-0"]
-    assert bench.calls == []
+    assert failed_ids(bench.deliver(messages(event))) == ([] if called else ["message-0"])
+    # Where the id is no part of the path there is nothing wrong with it.
+    assert [url for _, url, _, _ in bench.calls] == ([POST["url"]] if called else [])
+
+
+def test_one_tenants_unreadable_secret_is_that_tenants_failure_and_nobody_elses(bench: WorkBench) -> None:
+    bench.configs["bluebird"] = tenant_config("bluebird", destination=PUT)
+    bench.unreadable = {"acme": Refused("secrets", "AccessDeniedException")}
+    [mine], [theirs] = written(bench, 1), written(bench, 2, tenant="bluebird")
+
+    assert failed_ids(bench.deliver(messages(mine, theirs, receives=MAX_RECEIVES))) == ["message-0"]
+
+    assert (bench.status(mine), bench.is_pending(mine)) == ("FAILED", False)
+    assert bench.status(theirs) == "DELIVERED"
+    assert "destinations/webhooks/crm of tenant acme" in bench.log_lines()[0]["reason"]
+
+
+def test_secrets_that_do_not_answer_are_everybodys_outage(bench: WorkBench) -> None:
+    bench.configs["bluebird"] = tenant_config("bluebird", destination=PUT)
+    bench.unreadable = {"acme": Unavailable("secrets", "ThrottlingException")}
+    events = [*written(bench, 1), *written(bench, 2, tenant="bluebird")]
+    assert failed_ids(bench.deliver(messages(*events, receives=MAX_RECEIVES))) == ["message-0", "message-1"]
+    assert [bench.item(event).attempts for event in events] == [1, 0]
+    assert all(bench.is_pending(event) for event in events)
+
+
+def test_one_tenants_malformed_entry_is_that_tenants_failure_and_nobody_elses(bench: WorkBench) -> None:
+    bench.configs["bluebird"] = tenant_config("bluebird", destination=PUT)
+    bench.malformed = {"acme": CorruptItem("the registry's entry of tenant acme is malformed: webhooks")}
+    [mine], [theirs] = written(bench, 1), written(bench, 2, tenant="bluebird")
+
+    assert failed_ids(bench.deliver(messages(mine, theirs, receives=MAX_RECEIVES))) == ["message-0"]
+    assert (bench.status(mine), bench.status(theirs)) == ("FAILED", "DELIVERED")

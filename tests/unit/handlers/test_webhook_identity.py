@@ -55,6 +55,15 @@ def test_the_id_is_what_the_path_names_or_the_template_makes_of_it() -> None:
     assert identify({"naïve": "é"}, '"naïve"') == "é"
 
 
+@pytest.mark.parametrize("dots", [".", ".."])
+def test_an_id_that_no_path_can_hold_is_refused_before_anything_is_accepted(dots: str) -> None:
+    assert refusal({"id": dots}) == ("", "dots")
+    assert refusal([], None, "X-Event", None, {"x-event": [dots]}) == ("", "dots")
+    # What the template makes of it is what counts.
+    assert identify({"id": dots}, "id", None, "evt-{id}") == f"evt-{dots}"
+    assert identify({"id": "..."}) == "..."
+
+
 def test_a_number_is_one_id_however_it_is_spelled_and_keeps_every_digit() -> None:
     assert {identify({"id": number}) for number in (1, 1.0, "1")} == {"1"}
     assert identify({"id": 12345678901234567890}) == "12345678901234567890"

@@ -210,7 +210,7 @@ def test_an_outage_of_a_quarter_of_an_hour_leaves_every_message_receives_to_come
     bench: WorkBench,
 ) -> None:
     events = written(bench, *range(10))
-    due = {place: bench.now for place in range(10)}
+    due = dict.fromkeys(range(10), bench.now)
     receives = dict.fromkeys(due, 0)
     end = bench.now + 15 * 60_000
     while (now := min(due.values())) < end:

@@ -98,6 +98,8 @@ class WorkBench:
     secrets: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     answer: Callable[[str, str, bytes], Answer] = lambda _method, _url, _body: Answer(200, {}, b"")
     config_error: Exception | None = None
+    malformed: dict[str, Exception] = field(default_factory=dict)
+    unreadable: dict[str, Exception] = field(default_factory=dict)
     bus_error: BaseException | None = None
     pause_error: Exception | None = None
     store: InMemoryWork = field(default_factory=InMemoryWork)
@@ -113,6 +115,8 @@ class WorkBench:
     def find(self, tenant_id: str, name: str = "") -> Any:
         if self.config_error is not None:
             raise self.config_error
+        if tenant_id in (errors := self.unreadable if name else self.malformed):
+            raise errors[tenant_id]
         return self.secrets.get((tenant_id, name), ()) if name else self.configs.get(tenant_id)
 
     def call(
