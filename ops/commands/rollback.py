@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from infra.naming import Names
 from infra.settings import FunctionName
+from loadtest.target import LOCAL_STAGE
 from ops.output import print_json
-from ops.rollback import RollbackError, roll_back
+from ops.rollback import RollbackError, refuse_during_deployment, roll_back
 from ops.stages import HomeOption, StageOption, clients, reach, telling
+
+if TYPE_CHECKING:
+    from ops.rollback import Move
 
 _FUNCTIONS = get_args(FunctionName)
 
@@ -32,17 +36,27 @@ def rollback(
     """Point a function's alias `live` at an earlier version; requests go there from then on.
 
     It stays there until an update publishes another version (with `deployment: canary`: until the next
-    `onceward release`). Take the change out of the code too.
+    `onceward release`). Take the change out of the code too. In a canary all calls go to the version that
+    had most of them before it. Refused while CodeDeploy is at the function: the message says how to stop it.
     """
     if function not in _FUNCTIONS:
         raise typer.BadParameter(f"{function!r} is none of {', '.join(_FUNCTIONS)}", param_hint="FUNCTION")
-    client = clients(reach(stage, home))("lambda")
+    client, names = clients(reach(stage, home)), Names(stage)
+    physical = names.platform(function)
     try:
         with telling():
-            move = roll_back(client, Names(stage).platform(function), to)
+            if stage != LOCAL_STAGE:  # which has no CodeDeploy
+                refuse_during_deployment(client("codedeploy"), names.platform("functions"), physical)
+            move = roll_back(client("lambda"), physical, to)
     except RollbackError as error:
         raise typer.BadParameter(str(error), param_hint="FUNCTION" if to is None else "--to") from error
     if as_json:
-        print_json({"function": move.function, "from": move.before, "to": move.after})
+        weights = dict(move.weights)
+        print_json({"function": move.function, "from": move.before, "to": move.after, "weights": weights})
     else:
-        typer.echo(f"{move.function}: live {move.before} -> {move.after}")
+        typer.echo(f"{move.function}: live {_before(move)} -> {move.after}")
+
+
+def _before(move: Move) -> str:
+    beside = "".join(f", {share:.0%} of the calls to {version}" for version, share in move.weights.items())
+    return f"{move.before}{beside}"

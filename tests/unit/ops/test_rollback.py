@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import boto3
 import pytest
 import typer
+from botocore.stub import Stubber
 from moto import mock_aws
 from typer.testing import CliRunner
 
 from ops.commands import rollback
+from ops.rollback import refuse_during_deployment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +60,18 @@ class Deployment:
         version: str = self.client.get_alias(FunctionName=FUNCTION, Name="live")["FunctionVersion"]
         return version
 
+    def is_canary(self, version: str, weights: dict[str, float]) -> None:
+        self.client.update_alias(
+            FunctionName=FUNCTION,
+            Name="live",
+            FunctionVersion=version,
+            RoutingConfig={"AdditionalVersionWeights": weights},
+        )
+
+    def weights(self) -> dict[str, float]:
+        alias = self.client.get_alias(FunctionName=FUNCTION, Name="live")
+        return dict(alias.get("RoutingConfig", {}).get("AdditionalVersionWeights", {}))
+
     def rollback(self, *arguments: str) -> Result:
         app = typer.Typer()
         rollback.register(app)
@@ -89,17 +103,64 @@ def test_a_version_can_be_named_forward_too(deployment: Deployment) -> None:
     deployment.rollback("ingest", "--to", "1")
     assert deployment.live() == "1"
     result = deployment.rollback("ingest", "--to", "3", "--json")
-    assert json.loads(result.stdout) == {"function": FUNCTION, "from": "1", "to": "3"}
+    assert json.loads(result.stdout) == {"function": FUNCTION, "from": "1", "to": "3", "weights": {}}
     assert deployment.live() == "3"
 
 
-def test_a_weighted_version_beside_it_stops_taking_requests(deployment: Deployment) -> None:
-    deployment.client.update_alias(
-        FunctionName=FUNCTION, Name="live", RoutingConfig={"AdditionalVersionWeights": {"2": 0.5}}
-    )
-    deployment.rollback("ingest", "--to", "1")
-    alias = deployment.client.get_alias(FunctionName=FUNCTION, Name="live")
-    assert not alias.get("RoutingConfig", {}).get("AdditionalVersionWeights")
+def test_in_a_canary_back_is_the_version_that_has_most_calls(deployment: Deployment) -> None:
+    deployment.is_canary("2", {"3": 0.1})
+    result = deployment.rollback("ingest")
+    assert (result.exit_code, result.stdout) == (0, f"{FUNCTION}: live 2, 10% of the calls to 3 -> 2\n")
+    assert (deployment.live(), deployment.weights()) == ("2", {})
+    deployment.rollback("ingest")
+    assert deployment.live() == "1"
+
+
+def test_in_a_canary_any_version_can_be_named_and_gets_all_calls(deployment: Deployment) -> None:
+    for version in ("1", "2", "3"):
+        deployment.is_canary("2", {"3": 0.1})
+        told = json.loads(deployment.rollback("ingest", "--to", version, "--json").stdout)
+        assert told == {"function": FUNCTION, "from": "2", "to": version, "weights": {"3": 0.1}}
+        assert (deployment.live(), deployment.weights()) == (version, {})
+
+
+def test_where_the_version_beside_it_is_the_older_one_it_has_to_be_named(deployment: Deployment) -> None:
+    deployment.is_canary("3", {"2": 0.5})
+    result = deployment.rollback("ingest")
+    assert (result.exit_code, "an older version; name one: 1, 2, 3" in result.output) == (2, True)
+    assert deployment.weights() == {"2": 0.5}
+
+
+@pytest.mark.parametrize("under_way", [True, False])
+def test_while_codedeploy_is_at_the_function_it_is_refused_and_says_how_to_stop_that(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, under_way: bool
+) -> None:
+    codedeploy = boto3.client("codedeploy", region_name="us-east-1")
+    monkeypatch.setattr(rollback, "LOCAL_STAGE", "another")
+    clients = {"lambda": deployment.client, "codedeploy": codedeploy}
+    monkeypatch.setattr(rollback, "clients", lambda _target: clients.__getitem__)
+    asked = {
+        "applicationName": "onceward-local_functions",
+        "deploymentGroupName": FUNCTION,
+        "includeOnlyStatuses": ["Created", "Queued", "InProgress", "Baking", "Ready"],
+    }
+    with Stubber(codedeploy) as stub:
+        stub.add_response("list_deployments", {"deployments": ["d-1"] if under_way else []}, asked)
+        result = deployment.rollback("ingest")
+        stub.assert_no_pending_responses()
+    assert deployment.live() == ("3" if under_way else "2")
+    assert result.exit_code == (2 if under_way else 0)
+    said = " ".join(result.output.replace("│", " ").split())
+    assert ("stop-deployment --auto-rollback-enabled --deployment-id d-1" in said) is under_way
+
+
+@pytest.mark.parametrize("missing", ["Application", "DeploymentGroup"])
+def test_where_there_is_no_codedeploy_nothing_is_under_way(missing: str) -> None:
+    codedeploy = boto3.client("codedeploy", region_name="us-east-1")
+    with Stubber(codedeploy) as stub:
+        stub.add_client_error("list_deployments", f"{missing}DoesNotExistException")
+        refuse_during_deployment(codedeploy, "onceward-dev_functions", FUNCTION)
+        stub.assert_no_pending_responses()
 
 
 @pytest.mark.parametrize(
