@@ -44,6 +44,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class How:
+    """How to release: all calls at once rather than a canary; without looking at any alarm."""
+
+    all_at_once: bool = False
+    ignore_alarms: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a deployment is.
 
@@ -86,7 +94,7 @@ class Releases:
             raise ReleaseError(f"{function} has no published version: run `pulumi up` first")
         return Step(function, current, str(published[-1]))
 
-    def start(self, step: Step, *, all_at_once: bool) -> str:
+    def start(self, step: Step, how: How) -> str:
         """Start the deployment and return its id.
 
         Raises:
@@ -94,7 +102,10 @@ class Releases:
             NotStarted: this function's deployment was refused.
         """
         content = _app_spec(step)
-        chosen: Any = {"deploymentConfigName": _ALL_AT_ONCE} if all_at_once else {}
+        chosen: Any = {"deploymentConfigName": _ALL_AT_ONCE} if how.all_at_once else {}
+        if how.ignore_alarms:
+            # For this deployment alone; the group's own configuration stays as it is.
+            chosen["overrideAlarmConfiguration"] = {"enabled": False}
         exceptions = self._codedeploy.exceptions
         try:
             answer = self._codedeploy.create_deployment(

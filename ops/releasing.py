@@ -15,7 +15,7 @@ from ops.release import ENDED, SUCCEEDED, NotStarted
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ops.release import Progress, Releases, Step
+    from ops.release import How, Progress, Releases, Step
 
 POLL_SECONDS = 10.0
 """A canary takes minutes: often enough to watch, and far from CodeDeploy's request limits."""
@@ -38,23 +38,29 @@ class _Run:
 
 def release(
     releases: Releases,
-    steps: Sequence[Step],
+    waves: Sequence[Sequence[Step]],
+    how: How,
     *,
-    all_at_once: bool,
     as_json: bool,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Release what is due of `steps`, and follow it to its end. Exit code 1 when anything did not succeed."""
+    """Release what is due, wave by wave, and follow it to its end.
+
+    A wave is started when all of the one before has succeeded: the functions of a later one take in what only
+    new versions of the earlier ones can handle. Exit code 1 when anything did not succeed.
+    """
     say: Callable[[str], None] = (lambda _line: None) if as_json else typer.echo
-    for step in steps:
-        if not step.is_due:
-            say(f"{step.function}: nothing to do, {ALIAS} is at {step.current}, the newest")
-    runs = [_started(releases, step, all_at_once=all_at_once, say=say) for step in steps if step.is_due]
+    for step in (step for wave in waves for step in wave if not step.is_due):
+        say(f"{step.function}: nothing to do, {ALIAS} is at {step.current}, the newest")
+    runs: list[_Run] = []
     try:
-        _follow(releases, runs, say, sleep)
+        for wave in waves:
+            runs += _wave(releases, [step for step in wave if step.is_due], runs, how, say, sleep)
     except KeyboardInterrupt:
         typer.echo(
-            "Not followed any more. The deployments go on, and roll back on an alarm as before.", err=True
+            "Not followed any more. The deployments go on, and roll back on an alarm as before; what was not "
+            "started is not: run it again.",
+            err=True,
         )
         raise typer.Exit(_INTERRUPTED) from None
     if as_json:
@@ -63,12 +69,33 @@ def release(
         raise typer.Exit(1)
 
 
-def _started(releases: Releases, step: Step, *, all_at_once: bool, say: Callable[[str], None]) -> _Run:
+def _wave(
+    releases: Releases,
+    due: Sequence[Step],
+    before: Sequence[_Run],
+    how: How,
+    say: Callable[[str], None],
+    sleep: Callable[[float], None],
+) -> list[_Run]:
+    failed = [run.step.function for run in before if run.status != SUCCEEDED]
+    if failed:
+        reason = f"it would take in what {', '.join(failed)} cannot handle yet"
+        return [_not_started(step, reason) for step in due]
+    runs = [_started(releases, step, how, say) for step in due]
+    _follow(releases, runs, say, sleep)
+    return runs
+
+
+def _not_started(step: Step, reason: str) -> _Run:
+    typer.echo(f"{step.function}: not started: {reason}", err=True)
+    return _Run(step, _NOT_STARTED, reason=reason)
+
+
+def _started(releases: Releases, step: Step, how: How, say: Callable[[str], None]) -> _Run:
     try:
-        deployment = releases.start(step, all_at_once=all_at_once)
+        deployment = releases.start(step, how)
     except NotStarted as error:
-        typer.echo(f"{step.function}: not started: {error}", err=True)
-        return _Run(step, _NOT_STARTED, reason=str(error))
+        return _not_started(step, str(error))
     say(f"{step.function}: {ALIAS} {step.current} -> {step.target}, deployment {deployment}")
     return _Run(step, "Created", deployment)
 

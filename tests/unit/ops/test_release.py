@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import boto3
 import pytest
@@ -13,10 +13,12 @@ from botocore.stub import ANY, Stubber
 from moto import mock_aws
 from typer.testing import CliRunner
 
+from infra.settings import FunctionName
+from infra.waves import WAVES
 from loadtest.target import Target
 from ops import releasing
 from ops.commands import release as command
-from ops.release import Releases
+from ops.release import How, Releases
 from tests.unit.ops.test_rollback import code
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from typer.testing import Result
 
 APPLICATION = "onceward-dev_functions"
-INGEST, READ = "onceward-dev_ingest", "onceward-dev_read"
+INGEST, READ, DISPATCH = "onceward-dev_ingest", "onceward-dev_read", "onceward-dev_dispatch"
 
 
 class Stage:
@@ -36,24 +38,32 @@ class Stage:
         self.cloudwatch = boto3.client("cloudwatch", region_name="us-east-1")
         self.codedeploy = boto3.client("codedeploy", region_name="us-east-1")
         self.stub = Stubber(self.codedeploy)
-        role = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
-        for function in (INGEST, READ):
-            self.lambda_.create_function(
-                FunctionName=function,
-                Runtime="python3.13",
-                Role=role,
-                Handler="handler.handler",
-                Code={"ZipFile": code(1)},
-                Publish=True,
-            )
-            self.lambda_.create_alias(FunctionName=function, Name="live", FunctionVersion="1")
-        self.lambda_.update_function_code(FunctionName=INGEST, ZipFile=code(2), Publish=True)
+        made = boto3.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")
+        self.role = made["Role"]["Arn"]
+        self.publish(READ)
+        self.newer(INGEST)
         clients = {"lambda": self.lambda_, "cloudwatch": self.cloudwatch, "codedeploy": self.codedeploy}
         monkeypatch.setattr(command, "reach", lambda _stage, _home: TARGET)
         monkeypatch.setattr(command, "clients", lambda _target: clients.__getitem__)
         monkeypatch.setattr(releasing, "POLL_SECONDS", 0)
 
-    def starts(self, **more: str) -> None:
+    def publish(self, function: str) -> None:
+        self.lambda_.create_function(
+            FunctionName=function,
+            Runtime="python3.13",
+            Role=self.role,
+            Handler="handler.handler",
+            Code={"ZipFile": code(1)},
+            Publish=True,
+        )
+        self.lambda_.create_alias(FunctionName=function, Name="live", FunctionVersion="1")
+
+    def newer(self, function: str) -> None:
+        """A function with a version 2, and `live` on 1."""
+        self.publish(function)
+        self.lambda_.update_function_code(FunctionName=function, ZipFile=code(2), Publish=True)
+
+    def starts(self, function: str = INGEST, deployment: str = "d-1", **more: Any) -> None:
         content = json.dumps(
             {
                 "version": 0.0,
@@ -62,7 +72,7 @@ class Stage:
                         "function": {
                             "Type": "AWS::Lambda::Function",
                             "Properties": {
-                                "Name": INGEST,
+                                "Name": function,
                                 "Alias": "live",
                                 "CurrentVersion": "1",
                                 "TargetVersion": "2",
@@ -74,7 +84,7 @@ class Stage:
         )
         expected = {
             "applicationName": APPLICATION,
-            "deploymentGroupName": INGEST,
+            "deploymentGroupName": function,
             "description": ANY,
             "revision": {
                 "revisionType": "AppSpecContent",
@@ -85,11 +95,11 @@ class Stage:
             },
             **more,
         }
-        self.stub.add_response("create_deployment", {"deploymentId": "d-1"}, expected)
+        self.stub.add_response("create_deployment", {"deploymentId": deployment}, expected)
 
-    def is_at(self, status: str, **more: Any) -> None:
-        info = {"deploymentId": "d-1", "status": status, **more}
-        self.stub.add_response("get_deployment", {"deploymentInfo": info}, {"deploymentId": "d-1"})
+    def is_at(self, status: str, deployment: str = "d-1", **more: Any) -> None:
+        info = {"deploymentId": deployment, "status": status, **more}
+        self.stub.add_response("get_deployment", {"deploymentInfo": info}, {"deploymentId": deployment})
 
     def release(self, *arguments: str) -> Result:
         app = typer.Typer()
@@ -217,7 +227,7 @@ def test_what_codedeploy_refuses_is_told_in_a_line(
     ("arguments", "said"),
     [
         (("igest",), "none of"),
-        (("dispatch",), "is the stage deployed"),
+        (("deliver",), "is the stage deployed"),
         (("--stage", "local"), "onceward local up"),
     ],
 )
@@ -237,5 +247,48 @@ def test_interrupted_it_says_that_the_deployments_go_on(stage: Stage) -> None:
     releases = Releases(stage.lambda_, stage.codedeploy, stage.cloudwatch, APPLICATION)
     step = releases.step(INGEST)
     with stage.stub, pytest.raises(typer.Exit) as ended:
-        releasing.release(releases, [step], all_at_once=False, as_json=False, sleep=interrupt)
+        releasing.release(releases, [[step]], How(), as_json=False, sleep=interrupt)
     assert ended.value.exit_code == 130
+
+
+def test_a_fix_can_be_released_while_its_alarms_ring(stage: Stage) -> None:
+    stage.starts(overrideAlarmConfiguration={"enabled": False})
+    stage.is_at("Succeeded")
+    assert stage.release("ingest", "--ignore-alarms").exit_code == 0
+
+
+def test_what_takes_requests_waits_until_what_works_on_them_is_released(stage: Stage) -> None:
+    stage.newer(DISPATCH)
+    stage.starts(DISPATCH, "d-2")
+    stage.is_at("InProgress", "d-2")
+    stage.is_at("Succeeded", "d-2")
+    # The stub takes the calls in this order only.
+    stage.starts()
+    stage.is_at("Succeeded")
+
+    # However they are named.
+    result = stage.release("ingest", "dispatch")
+
+    assert result.exit_code == 0, result.output
+    done = result.stdout.index(f"{DISPATCH}: Succeeded")
+    assert done < result.stdout.index(f"{INGEST}: live 1 -> 2")
+
+
+def test_what_takes_requests_stays_when_what_works_on_them_was_rolled_back(stage: Stage) -> None:
+    stage.newer(DISPATCH)
+    stage.starts(DISPATCH, "d-2")
+    stage.is_at("Failed", "d-2")
+    stage.stub.add_response("get_deployment_group", {"deploymentGroupInfo": {}})
+
+    result = stage.release("ingest", "dispatch", "--json")
+
+    assert result.exit_code == 1
+    assert [(one["function"], one["status"]) for one in json.loads(result.stdout)] == [
+        (DISPATCH, "Failed"),
+        (INGEST, "NotStarted"),
+    ]
+    assert f"{INGEST}: not started: it would take in what {DISPATCH} cannot handle yet" in result.stderr
+
+
+def test_every_function_is_in_one_wave() -> None:
+    assert sorted(name for wave in WAVES for name in wave) == sorted(get_args(FunctionName))
