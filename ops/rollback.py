@@ -80,8 +80,8 @@ def refuse_during_deployment(client: CodeDeployClient, application: str, functio
         return  # without `deployment: canary` updates move the aliases themselves
     if found:
         raise RollbackError(
-            f"CodeDeploy is moving {ALIAS} of {function}, and would go on. Stop it, and {ALIAS} goes back with "
-            f"it: aws deploy stop-deployment --auto-rollback-enabled --deployment-id {found[0]}"
+            f"CodeDeploy is moving {ALIAS} of {function}, and would go on. Stop it, and {ALIAS} goes back: "
+            f"aws deploy stop-deployment --auto-rollback-enabled --deployment-id {found[0]}"
         )
 
 

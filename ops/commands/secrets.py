@@ -41,6 +41,12 @@ Generate = Annotated[
     typer.Option("--generate", help="Make a random one, and print it once for the other side to be told."),
 ]
 
+Force = Annotated[
+    bool, typer.Option("--force", help="Although two are valid: the older one stops being valid at once.")
+]
+# More would be one more secret to leak, and nobody would know which sender still uses which.
+_VALID_AT_ONCE: Final = 2
+
 
 @app.command("set", epilog="Example: onceward secrets set acme webhooks/stripe --stage dev < secret.txt")
 def set_(
@@ -51,13 +57,22 @@ def set_(
     stage: StageOption = _LOCAL,
     home: HomeOption = None,
     directory: DirectoryOption = None,
+    force: Force = False,
 ) -> None:
     """Put a secret, read from a hidden prompt or from standard input; functions know it within a minute."""
-    tenant = _checked(tenant_id, name, directory)
+    tenant = _checked(tenant_id, name, stage, directory)
     store = _store(stage, home)
+    with telling():
+        known = store.read(tenant_id, name) if add else ()
+    if len(known) >= _VALID_AT_ONCE and not force:
+        raise typer.BadParameter(
+            f"{len(known)} are valid already, and the older one, which the other side may still use, would be "
+            "dropped. When it has changed over: onceward secrets rotate --finish; --force does it all the same",
+            param_hint="NAME",
+        )
     secret = generated(tenant, name) if generate else _read(tenant, name)
     with telling():
-        former = store.read(tenant_id, name)[:1] if add else ()
+        former = known[:1]
         _put(store, stage, home, (tenant_id, name), [secret, *(one for one in former if one != secret)])
     if generate:
         typer.echo(secret)
@@ -74,12 +89,13 @@ def rotate(
     stage: StageOption = _LOCAL,
     home: HomeOption = None,
     directory: DirectoryOption = None,
+    force: Force = False,
 ) -> None:
     """Put a new secret and keep the former one valid, until `--finish` ends that."""
     if not finish:
-        set_(tenant_id, name, True, generate, stage, home, directory)
+        set_(tenant_id, name, True, generate, stage, home, directory, force)
         return
-    _checked(tenant_id, name, directory)
+    _checked(tenant_id, name, stage, directory)
     store = _store(stage, home)
     with telling():
         known = store.read(tenant_id, name)
@@ -141,8 +157,14 @@ def _version(secret: Listed) -> str:
     return "missing" if secret.name.startswith(WEBHOOKS) else "none"
 
 
-def _checked(tenant_id: str, name: str, directory: Path | None) -> Tenant:
+def _checked(tenant_id: str, name: str, stage: str, directory: Path | None) -> Tenant:
     tenant = tenant_of(tenant_id, directory)
+    if stage not in tenant.stages:
+        # Nothing there would ever read it; a production secret would lie about on a stage of no use for it.
+        there = ", ".join(tenant.stages)
+        raise typer.BadParameter(
+            f"tenant {tenant_id} is not on stage {stage!r}; its file says: {there}", param_hint="--stage"
+        )
     known = names_of(tenant)
     if name not in known:
         there = ", ".join(known) or "none"

@@ -63,17 +63,34 @@ def test_a_prompt_is_hidden_and_asks_twice(stage: SecretsStage, monkeypatch: pyt
 
 
 def test_a_rotation_keeps_the_former_one_until_it_is_finished(stage: SecretsStage) -> None:
-    for secret in ("one", "two", "three"):
+    for secret in ("one", "two"):
         assert stage.run("secrets", "rotate", "acme", "webhooks/github", given=secret).exit_code == 0
-    assert stage.value("webhooks/github").splitlines() == ["three", "two"]
-    assert stage.run("secrets", "set", "acme", "webhooks/github", "--add", given="three").exit_code == 0
-    assert stage.value("webhooks/github") == "three", "the same one again is no rotation"
-    stage.run("secrets", "rotate", "acme", "webhooks/github", given="four")
+    assert stage.value("webhooks/github").splitlines() == ["two", "one"]
     assert stage.run("secrets", "rotate", "acme", "webhooks/github", "--finish").exit_code == 0
-    assert stage.value("webhooks/github") == "four"
+    assert stage.value("webhooks/github") == "two"
+    assert stage.run("secrets", "set", "acme", "webhooks/github", "--add", given="two").exit_code == 0
+    assert stage.value("webhooks/github") == "two", "the same one again is no rotation"
     again = stage.run("secrets", "rotate", "acme", "webhooks/github", "--finish")
     assert (again.exit_code, "only one is valid already" in again.stdout) == (0, True)
     assert stage.run("secrets", "rotate", "acme", "webhooks/forms", "--finish").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "again", [("rotate",), ("rotate", "--generate"), ("set", "--add"), ("set", "--add", "--generate")]
+)
+def test_a_rotation_on_top_of_an_unfinished_one_drops_no_secret_in_use_unless_forced(
+    stage: SecretsStage, again: tuple[str, ...]
+) -> None:
+    TenantSecrets(stage.ssm, "local").put("acme", "webhooks/github", ["two", "one"])
+    command, *options = again
+    arguments = ("secrets", command, "acme", "webhooks/github", *options)
+    refused = stage.run(*arguments, given="three")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "secrets rotate --finish" in " ".join(refused.stderr.replace("│", " ").split())
+    assert stage.value("webhooks/github").splitlines() == ["two", "one"]
+    assert stage.run(*arguments, "--force", given="three").exit_code == 0
+    newest, former = stage.value("webhooks/github").splitlines()
+    assert (newest != "two", former) == (True, "two")
 
 
 def test_a_generated_secret_is_printed_once_alone_on_standard_output(stage: SecretsStage) -> None:
@@ -104,6 +121,18 @@ def test_what_could_never_work_is_refused_unread_and_unsaid(
     refused = stage.run("secrets", "set", "acme", name, given=secret)
     assert refused.exit_code == 2
     assert len(secret) < 3 or secret not in refused.output
+    assert stage.ssm.describe_parameters()["Parameters"] == []
+
+
+@pytest.mark.parametrize("command", [["set"], ["rotate"], ["rotate", "--finish"]])
+def test_a_stage_that_the_tenant_is_not_on_gets_no_secret_and_is_not_even_asked(
+    stage: SecretsStage, command: list[str]
+) -> None:
+    # No Pulumi.dev.yaml is read and no client made: the file of the tenant says no before that.
+    refused = stage.run("secrets", *command, "acme", "webhooks/stripe", "--stage", "dev", given="whsec_one")
+    assert refused.exit_code == 2
+    told = " ".join(refused.output.replace("│", " ").split())
+    assert "tenant acme is not on stage 'dev'; its file says: local" in told
     assert stage.ssm.describe_parameters()["Parameters"] == []
 
 
