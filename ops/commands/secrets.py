@@ -66,8 +66,8 @@ def set_(
         known = store.read(tenant_id, name) if add else ()
     if len(known) >= _VALID_AT_ONCE and not force:
         raise typer.BadParameter(
-            f"{len(known)} are valid already, and the older one, which the other side may still use, would be "
-            "dropped. When it has changed over: onceward secrets rotate --finish; --force does it all the same",
+            f"{len(known)} are valid already, and the older one, which the other side may still use, would "
+            "end. When it has changed over: onceward secrets rotate --finish; --force does it all the same",
             param_hint="NAME",
         )
     secret = generated(tenant, name) if generate else _read(tenant, name)
