@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from handlers.domain.work import BY_OPERATION
 
@@ -12,8 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_LOCAL_STAGE: Final = "local"
+
+
 class MissingSettingError(RuntimeError):
     """The function was deployed without a variable that it needs."""
+
+
+class ForbiddenSettingError(RuntimeError):
+    """The function was deployed with a variable that its stage must not have."""
 
 
 def _variable(name: str) -> str:
@@ -29,6 +36,15 @@ def _list(name: str) -> tuple[str, ...]:
 
 def _optional(name: str) -> str | None:
     return os.environ.get(name) or None
+
+
+def _stand_in_url(stage: str) -> str | None:
+    # With it a function would send every charge and every event there in plain HTTP, tokens and all, and skip
+    # the check of addresses: nothing but a developer's machine may do that.
+    url = _optional("STAND_IN_URL")
+    if url is not None and stage != _LOCAL_STAGE:
+        raise ForbiddenSettingError(f"the environment variable STAND_IN_URL is for stage local, not {stage}")
+    return url
 
 
 def _work_queues() -> dict[str, str]:
@@ -135,14 +151,18 @@ class ExecuteSettings:
 
     @classmethod
     def from_environment(cls) -> ExecuteSettings:
-        """Read STAGE, RECEIPTS_TABLE, SLOTS_TABLE, SECRETS_PREFIX, CORS_ORIGINS, perhaps STAND_IN_URL."""
+        """Read STAGE, RECEIPTS_TABLE, SLOTS_TABLE, SECRETS_PREFIX, CORS_ORIGINS, perhaps STAND_IN_URL.
+
+        Raises MissingSettingError, or ForbiddenSettingError for STAND_IN_URL on another stage than `local`.
+        """
+        stage = _variable("STAGE")
         return cls(
-            _variable("STAGE"),
+            stage,
             _variable("RECEIPTS_TABLE"),
             _variable("SLOTS_TABLE"),
             _variable("SECRETS_PREFIX"),
             _list("CORS_ORIGINS"),
-            _optional("STAND_IN_URL"),
+            _stand_in_url(stage),
         )
 
 
@@ -186,15 +206,19 @@ class WorkerSettings:
 
     @classmethod
     def from_environment(cls) -> WorkerSettings:
-        """Read the variables of the attributes' names; STAND_IN_URL and EVENT_BUS_NAME may be unset."""
+        """Read the variables of the attributes' names; STAND_IN_URL and EVENT_BUS_NAME may be unset.
+
+        Raises MissingSettingError, or ForbiddenSettingError for STAND_IN_URL on another stage than `local`.
+        """
+        stage = _variable("STAGE")
         return cls(
-            _variable("STAGE"),
+            stage,
             _variable("RECORDS_TABLE"),
             _variable("TENANTS_TABLE"),
             _variable("SECRETS_PREFIX"),
             _variable("QUEUE_URL"),
             int(_variable("MAX_RECEIVES")),
-            _optional("STAND_IN_URL"),
+            _stand_in_url(stage),
             _optional("EVENT_BUS_NAME"),
         )
 

@@ -3,17 +3,28 @@
 import re
 from ipaddress import ip_address
 from typing import Annotated, Final, Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from tenants.addresses import is_public
 from tenants.file_model import FileModel
 
 ID_PLACEHOLDER: Final = "{id}"
-_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
+# RFC 1123 section 2.1; DNS holds names of 253 characters at most (RFC 1035 section 2.3.4, less its framing).
+_LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_MAX_HOST: Final = 253
 # What resolvers take for an address although it is no dotted quad: 2130706433, 0x7f.1 (inet_aton).
 _NUMERIC: Final = re.compile(r"(0x[0-9a-f]*|[0-9]+)")
+# Last labels of names that mean something inside a network only, or nothing at all: RFC 6761, 6762, 7686 and
+# 8375, ICANN's reservation of `internal` (2024), and what routers and companies use by themselves.
+_NOT_PUBLIC: Final = frozenset(
+    {
+        *("localhost", "local", "internal", "invalid", "onion", "arpa"),
+        *("localdomain", "lan", "home", "corp", "intranet", "private"),
+    }
+)
 _MAX_URL: Final = 500
 
 
@@ -24,9 +35,11 @@ def _refused(rule: str) -> PydanticCustomError:
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        _ = parts.port
+        port = parts.port
     except ValueError:
         raise _refused("must be an https:// address") from None
+    if port == 0 or parts.netloc.endswith(":"):
+        raise _refused("must have a port of 1 to 65535, or none")
     return parts
 
 
@@ -42,22 +55,38 @@ def public_https(url: str) -> str:
         raise _refused("must not hold a user or password: put the token into the stage's secrets")
     if parts.fragment or "#" in url:
         raise _refused("must not have a fragment")
-    _public_host(parts.hostname)
+    if "[" in parts.netloc or _is_address(parts.hostname):
+        if not is_public(parts.hostname):
+            raise _refused("must not be a private, loopback or link-local address, or any that is not public")
+    else:
+        _public_name(parts.hostname)
+    _no_dots(parts.path)
     return url
 
 
-def _public_host(host: str) -> None:
+def _is_address(host: str) -> bool:
     try:
-        address = ip_address(host)
+        ip_address(host)
     except ValueError:
-        last = host.rsplit(".", 1)[-1]
-        if not _HOST.fullmatch(host) or _NUMERIC.fullmatch(last):
-            raise _refused("must have a host name") from None
-        if last == "localhost" or "." not in host:
-            raise _refused("must have a public host name") from None
-        return
-    if not address.is_global or address.is_multicast:
-        raise _refused("must not be a private, loopback or link-local address")
+        return False
+    return True
+
+
+def _public_name(host: str) -> None:
+    labels = host.split(".")
+    if len(host) > _MAX_HOST or not all(map(_LABEL.fullmatch, labels)) or _NUMERIC.fullmatch(labels[-1]):
+        raise _refused("must have a host name")
+    if labels[-1] in _NOT_PUBLIC or len(labels) == 1:
+        raise _refused("must have a public host name")
+
+
+def _no_dots(path: str) -> None:
+    """Refuse `.` and `..` as a part of the path: who resolves them calls another path than the file says."""
+    # Escapes are undone until none is left, and what servers cut off behind `;` too, since any of them may.
+    while (plain := unquote(path)) != path:
+        path = plain
+    if any(part.partition(";")[0] in {".", ".."} for part in re.split(r"[/\\]", path)):
+        raise _refused("must have no '.' or '..' in its path")
 
 
 def base_url(url: str) -> str:

@@ -9,28 +9,15 @@ from jmespath.exceptions import JMESPathError, JMESPathTypeError
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from tenants.names import is_timestamp
+
 # Long enough for any path into a webhook's body; it is stored with every key and in every context.
 _MAX_EXPRESSION: Final = 120
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-# Names that are a time by themselves, such as Stripe's `created`.
-_TIMES: Final = frozenset(
-    {"timestamp", "time", "date", "datetime", "ts", "created", "updated", "modified", "sent", "now"}
-)
-# The last word of names such as `created_at`, `eventTime` and `webhook-timestamp`.
-_TIME_WORDS: Final = frozenset({"timestamp", "time", "date", "datetime", "ts", "at"})
 # What gives a list or an object, which is never one value.
 _SEVERAL: Final = frozenset(
     {"projection", "value_projection", "filter_projection", "multi_select_list", "multi_select_dict"}
 )
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
-
-
-def is_timestamp(name: str) -> bool:
-    """Whether a member or header of this name holds a time: two deliveries of one event may differ in it."""
-    words = [word.lower() for word in _WORD.findall(name)]
-    if not words:
-        return False
-    return "".join(words) in _TIMES or (len(words) > 1 and words[-1] in _TIME_WORDS)
 
 
 def last_names(expression: str) -> tuple[str, ...]:

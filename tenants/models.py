@@ -59,7 +59,8 @@ class Alarms(FileModel):
 class TenantEncryptionKey(FileModel):
     """A KMS key of the tenant's own for its topic, in the stage's account and region.
 
-    The key's policy has to let the platform's `dispatch` role use it through SNS.
+    The key's policy has to let two roles of the platform use it through SNS (`kms:GenerateDataKey` and
+    `kms:Decrypt`): `dispatch`, and `notify`, which publishes the events of orders.
     """
 
     kms_key_arn: Annotated[str, Field(pattern=KMS_KEY_ARN)]

@@ -6,8 +6,9 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator, mod
 from pydantic_core import PydanticCustomError
 
 from tenants.destinations import Destination
-from tenants.expressions import Expression, fillable, is_timestamp, stable
+from tenants.expressions import Expression, fillable, stable
 from tenants.file_model import FileModel
+from tenants.names import is_secret, is_timestamp
 from tenants.presets import (
     PRESETS,
     SENDERS,
@@ -31,10 +32,21 @@ _MIN_TOLERANCE: Final = 30
 _MAX_TOLERANCE: Final = 3_600
 
 
-def _no_time(name: str) -> str:
+def _identifying(name: str) -> str:
     if is_timestamp(name):
         raise PydanticCustomError("timestamp", "must not be a timestamp: it is never an identity")
+    if is_secret(name):
+        raise _secret_as_identity("")
     return name
+
+
+def _secret_as_identity(place: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "secret",
+        "{place}must not be a header by which a sender proves itself: an event's id is stored, sent on and "
+        "logged",
+        {"place": place},
+    )
 
 
 HeaderName = Annotated[str, Field(pattern=HEADER_NAME)]
@@ -51,7 +63,7 @@ class Identity(FileModel):
     header: Annotated[
         HeaderName | None,
         Field(description="The header that carries the id; with a path, both must be the same."),
-        AfterValidator(lambda name: name and _no_time(name)),
+        AfterValidator(lambda name: name and _identifying(name)),
     ] = None
     template: Annotated[
         str | None,
@@ -105,9 +117,11 @@ class WebhookSource(FileModel):
     @field_validator("window_seconds")
     @classmethod
     def _outlasts_the_sender(cls, window: int, info: ValidationInfo) -> int:
+        # A preset beside another's scheme leaves open whose retries arrive, so that both have to fit.
         scheme: Scheme | None = info.data.get("scheme")
-        by_scheme = None if scheme is None else SENDERS.get(scheme)
-        sender: PresetName | None = info.data.get("preset") or by_scheme
+        named = (info.data.get("preset"), None if scheme is None else SENDERS.get(scheme))
+        senders: list[PresetName] = [sender for sender in named if sender is not None]
+        sender = max(senders, key=lambda each: PRESETS[each].retries_seconds, default=None)
         if sender is not None and window < PRESETS[sender].retries_seconds:
             raise PydanticCustomError(
                 "retries",
@@ -124,6 +138,14 @@ class WebhookSource(FileModel):
             raise PydanticCustomError("preset", "must have a preset, or say {missing}", {"missing": missing})
         if (self.proof_scheme == "header") != (self.header is not None):
             raise PydanticCustomError("header", "must have a header with the scheme 'header', and only then")
+        return self
+
+    @model_validator(mode="after")
+    def _keeps_its_secret(self) -> Self:
+        # By name alone no custom header is known; it may also be the one that a preset takes the id from.
+        named = self.event_identity.header
+        if self.header is not None and named is not None and named.lower() == self.header.lower():
+            raise _secret_as_identity("identity.header ")
         return self
 
     @property

@@ -26,8 +26,8 @@ KeySource: TypeAlias = Literal["header", "header-or-body", "fields"]
 chosen fields of the body (a header is not looked at then)."""
 
 KEYED_OPERATIONS: Final = frozenset({"leads", "orders", "payments", "appointments"})
-"""This release's operations that are called with an API key. Others in the settings are a later release's, which
-shares the registry with this one during an update (docs/adr/0093)."""
+"""This release's operations that are called with an API key. Others in the settings are of a later release,
+which shares the registry with this one during an update (docs/adr/0093)."""
 
 
 class MalformedContext(OncewardError):

@@ -23,15 +23,19 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_REPLAY: Final = (
-    *("Idempotent-Replayed", "Idempotent-Body-Omitted", "Idempotency-First-Seen", "Idempotency-Expires"),
-)
+_HEADERS_OF_CREATED: Final = (CORRELATION_HEADER, "Location", *problems.REPLAY, "Idempotent-Body-Omitted")
 _INTRODUCTION: Final = (
     "Requests may arrive twice; each takes effect once. A repeated request gets the first one's answer. "
     "Errors are application/problem+json (RFC 9457). A path that is not there is 404, another method of one "
     "that is there is 405 with `Allow`. Bodies may hold members that are not named here: they are kept."
 )
 _VERSION: Final = "1"
+_SERVER: Final[Json] = {
+    "url": "{apiUrl}",
+    "variables": {
+        "apiUrl": {"default": "https://api.example.com", "description": "The stack's output `apiUrl`."}
+    },
+}
 
 
 class Document:
@@ -48,25 +52,12 @@ class Document:
 
     def build(self, routes: Sequence[Route] = ROUTES) -> Json:
         """The document, as JSON's types."""
-        paths: dict[str, Json] = {}
-        for route in routes:
-            path = re.sub(r"\+\}", "}", route.path)
-            paths.setdefault(path, {})[route.method.lower()] = self._route(route)
-        paths[openapi.PATH] = {"get": _own_route()}
+        # First, since the schemas are collected on the way.
+        paths = self._paths(routes)
         return {
             "openapi": "3.1.0",
             "info": {"title": "Onceward", "version": _VERSION, "description": _INTRODUCTION},
-            "servers": [
-                {
-                    "url": "{apiUrl}",
-                    "variables": {
-                        "apiUrl": {
-                            "default": "https://api.example.com",
-                            "description": "The stack's output `apiUrl`.",
-                        }
-                    },
-                }
-            ],
+            "servers": [_SERVER],
             "security": [{"ApiKey": []}],
             "paths": paths,
             "components": {
@@ -77,6 +68,14 @@ class Document:
                 "schemas": dict(sorted(self._schemas.items())),
             },
         }
+
+    def _paths(self, routes: Sequence[Route]) -> dict[str, Json]:
+        paths: dict[str, Json] = {}
+        for route in routes:
+            path = re.sub(r"\+\}", "}", route.path)
+            paths.setdefault(path, {})[route.method.lower()] = self._route(route)
+        paths[openapi.PATH] = {"get": _own_route()}
+        return paths
 
     def _route(self, route: Route) -> Json:
         if route.method == "POST":
@@ -89,29 +88,16 @@ class Document:
         name, parts = schemas.body(operation)
         answer = f"{name}Answer"
         self._schemas |= parts | {answer: schemas.first_answer(operation, parts[name])}
-        executed = isinstance(operation, ExecuteOperation)
-        statuses = problems.EXECUTING if executed else problems.ACCEPTING
-        statuses += problems.ALSO.get(operation.name, ())
-        key = (
-            []
-            if operation.key_source == "fields"
-            else [idempotency_key(required=operation.key_source == "header")]
-        )
+        done = _success("Done; or a replay of the first answer.", answer, *_HEADERS_OF_CREATED)
         return {
             "operationId": f"{operation.name}.create",
             "tags": [operation.name],
             "summary": _summary(operation),
-            "parameters": [*key, _parameter("CorrelationId")],
+            "parameters": [*_keys(operation), _parameter("CorrelationId")],
             "requestBody": _request_body(operation, name),
             "responses": {
-                str(_first_status(operation)): _success(
-                    "Done; or a replay of the first answer.",
-                    answer,
-                    CORRELATION_HEADER,
-                    "Location",
-                    *_REPLAY,
-                ),
-                **problems.answers(*statuses),
+                str(_first_status(operation)): done,
+                **problems.answers(*_refusals(operation)),
             },
         }
 
@@ -180,13 +166,24 @@ def _own_route() -> Json:
                 "description": "This document.",
                 "content": {"application/json": {"schema": {"type": "object", "required": ["openapi"]}}},
             },
-            **problems.answers(403, 429, 500),
+            **problems.answers(*problems.OWN),
         },
     }
 
 
 def _first_status(operation: AcceptOperation | ExecuteOperation) -> int:
     return http.CREATED if isinstance(operation, ExecuteOperation) else http.success_status(operation)
+
+
+def _refusals(operation: AcceptOperation | ExecuteOperation) -> tuple[int, ...]:
+    usual = problems.EXECUTING if isinstance(operation, ExecuteOperation) else problems.ACCEPTING
+    return (*usual, *problems.ALSO.get(operation.name, ()))
+
+
+def _keys(operation: AcceptOperation | ExecuteOperation) -> list[Json]:
+    if operation.key_source == "fields":
+        return []
+    return [idempotency_key(required=operation.key_source == "header")]
 
 
 def _summary(operation: AcceptOperation | ExecuteOperation) -> str:

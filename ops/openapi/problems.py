@@ -9,6 +9,9 @@ from ops.openapi.headers import references
 
 Json = dict[str, Any]
 
+REPLAY: Final = ("Idempotent-Replayed", "Idempotency-First-Seen", "Idempotency-Expires")
+"""What a replay carries, whatever the first answer was."""
+
 # Status -> what it means here, and whether it may carry Retry-After. Functions and gateway both answer these;
 # tests/unit/test_openapi.py compares them with the tables of both.
 STATUSES: Final[dict[int, tuple[str, bool]]] = {
@@ -56,15 +59,20 @@ PROBLEM: Final[Json] = {
     },
 }
 
-# What can meet any call of a route: the gateway's own answers, and a function's outage.
-_GATEWAY: Final[tuple[int, ...]] = (403, 429, 500, 503, 504)
+# Those of final refusals: stored as the answer, and replayed as it.
+_REPLAYED: Final = frozenset({402, 409, 502})
+# What can meet any call of a route: the gateway's own answers (it reads a body where none is taken, too), and
+# a function's outage.
+_GATEWAY: Final[tuple[int, ...]] = (403, 413, 429, 500, 503, 504)
 _KEYED: Final = (400, 401, *_GATEWAY)
 READING: Final[tuple[int, ...]] = (*_KEYED, 404)
-ACCEPTING: Final[tuple[int, ...]] = (*_KEYED, 413, 415, 422)
+ACCEPTING: Final[tuple[int, ...]] = (*_KEYED, 415, 422)
 EXECUTING: Final[tuple[int, ...]] = (*ACCEPTING, 409, 502)
 # What only one operation answers.
 ALSO: Final[dict[str, tuple[int, ...]]] = {"payments": (402,)}
-RECEIVING: Final[tuple[int, ...]] = (400, 401, *_GATEWAY, 413, 415)
+# A mock of the gateway's own: no function, no key. It looks at a Content-Type even though it takes no body.
+OWN: Final[tuple[int, ...]] = (400, 403, 413, 415, 429, 500)
+RECEIVING: Final[tuple[int, ...]] = (400, 401, *_GATEWAY, 415)
 
 
 def components() -> dict[str, Json]:
@@ -82,6 +90,7 @@ def _response(status: int) -> Json:
     names = [CORRELATION_HEADER]
     names += ["Retry-After"] if may_wait else []
     names += ["Allow"] if status == 405 else []
+    names += REPLAY if status in _REPLAYED else []
     return {
         "description": meaning,
         "headers": references(*names),

@@ -21,8 +21,10 @@ from ops.openapi.examples import BODIES
 from tests.builders import lead_event
 from tests.fakes.receipts import InMemoryReceipts
 from tests.unit.handlers.ingest_calls import post
+from tests.unit.handlers.payment_world import Fault, World
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 DOCUMENT: dict[str, Any] = json.loads(document.text(api.OPERATIONS))
@@ -100,7 +102,8 @@ def test_every_status_of_functions_and_gateway_is_described() -> None:
 def test_an_outage_and_a_spent_rate_are_declared_everywhere(
     path: str, method: str, operation: dict[str, Any]
 ) -> None:
-    wanted = {"403", "429", "500"} | (set() if path == PATH else {"400", "401", "503", "504"})
+    # The gateway answers 415 for its mock before it looks whether a body is taken at all.
+    wanted = {"400", "403", "413", "429", "500"} | ({"415"} if path == PATH else {"401", "503", "504"})
     assert wanted <= set(operation["responses"]), (path, method)
     for status, response in operation["responses"].items():
         if int(status) >= 400:
@@ -154,6 +157,50 @@ def test_the_document_says_what_the_operations_refuse(
     assert complaint in " ".join(complaints(schema, body))
     with pytest.raises(Exception, match="fault"):
         api.OPERATIONS[path].schema(body)
+
+
+def described_headers(path: str, answer: dict[str, Any]) -> set[str]:
+    """What the document says that an answer may carry."""
+    return set(resolved(DOCUMENT["paths"][path]["post"]["responses"][str(answer["statusCode"])])["headers"])
+
+
+def declined(world: World) -> dict[str, Any] | None:
+    return world.pay(paymentMethod="pm_declined")
+
+
+def never_charged(world: World) -> dict[str, Any] | None:
+    if not world.sent:
+        world.pay(Fault("charge", "kill-before"))
+        world.now += 3_600_000
+    return world.pay()
+
+
+def slot_taken(world: World) -> dict[str, Any] | None:
+    body = BODIES["appointments"]
+    world.post("/v1/appointments", body)
+    return world.post("/v1/appointments", body | {"patientId": "another"})
+
+
+@pytest.mark.parametrize(
+    ("path", "refused", "status"),
+    [
+        ("/v1/payments", declined, 402),
+        ("/v1/payments", never_charged, 502),
+        ("/v1/appointments", slot_taken, 409),
+    ],
+)
+def test_final_refusals_and_their_replays_are_as_described(
+    path: str, refused: Callable[[World], dict[str, Any] | None], status: int
+) -> None:
+    world = World(honoursSeconds=3600)
+    first, again = refused(world), refused(world)
+    assert first is not None
+    assert again is not None
+    assert (first["statusCode"], again["body"]) == (status, first["body"])
+    added = again["headers"].keys() - first["headers"].keys()
+    assert added == {"Idempotent-Replayed", "Idempotency-First-Seen", "Idempotency-Expires"}
+    named = {name for name in again["headers"] if name not in ("Content-Type", "Vary")}
+    assert named <= described_headers(path, again)
 
 
 @pytest.mark.parametrize("path", ["/v1/leads", "/v1/orders"])

@@ -10,10 +10,10 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from handlers import deliver, dispatch, fulfil, notify, read, reconcile
+from handlers import deliver, dispatch, execute, fulfil, notify, read, reconcile
 from handlers.adapters.event_bus import EventBridgeBus
 from handlers.adapters.secrets import SsmSecrets
-from handlers.settings import MissingSettingError
+from handlers.settings import ForbiddenSettingError, MissingSettingError
 from tests.records_table import make_records_table
 from tests.stream_events import inserted, stream_batch
 from tests.unit.handlers.read_world import get_event
@@ -169,6 +169,7 @@ def test_a_webhook_reaches_its_destination_through_the_stand_in_of_the_local_sta
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("QUEUE_URL", world.queues["webhooks"])
+    monkeypatch.setenv("STAGE", "local")
     world.tenant({"url": "https://crm.acme.example/contacts/{id}", "method": "PUT"})
     secrets = {("acme", "destinations/webhooks/crm"): ("newest", "older")}
     monkeypatch.setattr(SsmSecrets, "find", lambda _self, tenant_id, name: secrets[tenant_id, name])
@@ -213,6 +214,20 @@ def test_what_fails_is_hidden_for_its_pause_and_what_is_lost_is_found(
     assert again["body"] == record["body"]
     assert again["messageAttributes"] == record["messageAttributes"]
     assert again["attributes"]["MessageGroupId"] == "acme"
+
+
+@pytest.mark.parametrize("cached", [deliver._worker, fulfil._worker, execute._dependencies])
+@pytest.mark.parametrize("stage", ["dev", "prod", "Local", "local2"])
+def test_a_stand_in_is_refused_wherever_it_would_take_real_charges(
+    monkeypatch: pytest.MonkeyPatch, cached: Any, stage: str
+) -> None:
+    for name in (*ENVIRONMENT, "QUEUE_URL", "ORDERS_QUEUE_URL", "WEBHOOKS_QUEUE_URL", "SLOTS_TABLE"):
+        monkeypatch.setenv(name, ENVIRONMENT.get(name, "https://sqs.invalid/queue"))
+    monkeypatch.setenv("STAGE", stage)
+    monkeypatch.setenv("STAND_IN_URL", "http://127.0.0.1:9")
+    cached.cache_clear()
+    with pytest.raises(ForbiddenSettingError, match=f"STAND_IN_URL is for stage local, not {stage}$"):
+        cached()
 
 
 @pytest.mark.parametrize(

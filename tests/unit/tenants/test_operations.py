@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from handlers.domain import addresses as functions_addresses
 from infra.timeouts import TIMEOUTS
+from tenants import addresses
 from tenants.loader import load_all
 from tenants.operations import LONGEST_LEASE_SECONDS, SKEW_SECONDS
 from tests.unit.tenants.files import TENANT, check, directory, operations
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 DAY = 86_400
 
@@ -117,19 +121,100 @@ def test_the_longest_lease_is_what_the_function_can_hold() -> None:
             ("https://user:word@a.example/{id}", "must not hold a user"),
             ("https://a.example:99999/{id}", "https"),
         ),
-        *(("https://localhost/{id}", "public host name"), ("https://crm/{id}", "public host name")),
+        *(
+            (f"https://{host}/{{id}}", "public host name")
+            for host in [
+                *(
+                    "localhost",
+                    "crm",
+                    "a.localhost",
+                    "printer.local",
+                    "metadata.google.internal",
+                    "A.INTERNAL",
+                ),
+                *("router.home.arpa", "nas.lan", "db.corp", "x.localdomain", "hidden.onion", "a.invalid"),
+            ]
+        ),
+        *(
+            (f"https://{host}/{{id}}", "host name")
+            for host in [
+                *(
+                    "a..example",
+                    ".a.example",
+                    "a.example.",
+                    "-a.example",
+                    "a-.example",
+                    f"{'a' * 64}.example",
+                ),
+                *("a_b.example", "a%2eexample", ".".join(["a" * 60] * 5), "127.1", "1.2.3.4.5"),
+            ]
+        ),
+        *(("https://a.example:0/{id}", "port of 1 to 65535"), ("https://a.example:/{id}", "port of 1 to")),
+        *(
+            (f"https://a.example{path}", "'.' or '..' in its path")
+            for path in [
+                *("/../{id}", "/a/../../{id}", "/./{id}", "/{id}/..", "/{id}/.", "/%2e%2e/{id}"),
+                *("/.%2E/{id}", "/%252e%252e/{id}", "/a%2f..%2f{id}", "/..%5c{id}", "/..;x=1/{id}"),
+            ]
+        ),
         *(("https://2130706433/{id}", "host name"), ("https://0x7f.1/{id}", "host name")),
         *(
             (f"https://{host}/{{id}}", "must not be a private, loopback or link-local address")
             for host in [
                 *("127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0"),
                 *("[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:10.0.0.1]", "224.0.0.1", "100.64.0.1"),
+                *(
+                    "[64:ff9b::a00:1]",
+                    "[64:ff9b:1::a00:1]",
+                    "[2002:a00:1::]",
+                    "[2001:0:4136:e378::1]",
+                    "[::]",
+                ),
+                *("[fec0::1]", "[ff02::1]", "[2001:db8::1]", "[::10.0.0.1]", "240.0.0.1", "192.0.2.1"),
+                *("[fe80::1%25eth0]", "[v1.example]"),
             ]
         ),
     ],
 )
 def test_a_destination_is_https_to_the_public_internet(tmp_path: Path, url: str, rule: str) -> None:
     check(tmp_path, f'orders: {{destination: {{url: "{url}"}}}}', "orders.destination.url", rule)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["10.0.0.1", "[64:ff9b::a00:1]", "pay.internal", "pay..example", "pay.example:0", "pay.example/a/.."],
+)
+def test_a_provider_is_under_the_same_rules(tmp_path: Path, host: str) -> None:
+    check(tmp_path, f'payments: {{providerUrl: "https://{host}"}}', "payments.providerUrl", "must")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "https://a.example/v1.2/{id}",
+            "https://a.example/.well-known/{id}",
+            "https://a.example/{id}?a=/../",
+        ),
+        *("https://a.example/..a/{id}", "https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]:8443/{id}"),
+        *(
+            "https://xn--bcher-kva.example/{id}",
+            "https://local.example/{id}",
+            "https://a-b.c1.example:65535/{id}",
+        ),
+    ],
+)
+def test_what_only_looks_private_or_dotted_is_taken(tmp_path: Path, url: str) -> None:
+    read = operations(tmp_path, f'orders: {{destination: {{url: "{url}"}}}}').orders.destination
+    assert read is not None
+    assert read.url == url
+
+
+def test_files_and_functions_have_one_rule_of_what_is_public() -> None:
+    def rule(module: ModuleType) -> str:
+        return inspect.getsource(module).replace(inspect.getsource(module).split('"""')[1], "", 1)
+
+    assert rule(addresses) == rule(functions_addresses)
 
 
 def test_a_post_needs_no_placeholder_and_a_public_address_is_taken(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ keys: [{{name: {"k" * 32}, operations: [{permissions}], origins: [{listed}]}}]
 operations:
   leads: {{windowSeconds: 2592000, bodyLimitBytes: 1024}}
   orders: {{windowSeconds: 2592000, keySource: header-or-body, bodyLimitBytes: 1024}}
-  payments: {{providerUrl: "https://{"p" * 480}.example", windowSeconds: 2592000, bodyLimitBytes: 1024}}
+  payments: {{providerUrl: "https://pay.example/{"p" * 480}", windowSeconds: 2592000, bodyLimitBytes: 1024}}
   appointments: {{windowSeconds: 2592000, keyFields: [{fields}], bodyLimitBytes: 1024}}
 """
 

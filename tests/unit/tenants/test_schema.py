@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from infra.alarms import FUNCTIONS
+from infra.resource_policies import tenant_topic
 from tenants.document import Value, parse
 from tenants.schema import export, outdated, schemas
+from tests.infra.test_policies import ARNS
 from tests.unit.tenants.files import TENANT
 
 TENANTS = Path(__file__).resolve().parents[3] / "tenants"
@@ -65,6 +68,16 @@ def test_the_schema_shows_what_the_loader_would_refuse(line: str, where: str) ->
 
 def test_a_tier_with_a_name_that_the_loader_refuses_fails_the_schema() -> None:
     assert complaints("tiers.schema.json", "Small: {}\n") == ["$"]
+
+
+def test_a_tenants_own_key_is_told_of_every_role_that_publishes_to_its_topic() -> None:
+    policy = json.dumps(tenant_topic("acme", ARNS, require_tls=True))
+    publishers = {name for name in FUNCTIONS if ARNS.role(name) in policy}
+    assert publishers == {"dispatch", "notify"}
+    schema = json.loads(schemas()["tenant.schema.json"])["$defs"]["TenantEncryptionKey"]["description"]
+    adr = (TENANTS.parent / "docs/adr/0015-tenants-stand-alone.md").read_text(encoding="utf-8")
+    assert {name for name in FUNCTIONS if f"`{name}`" in schema} == publishers
+    assert {name for name in FUNCTIONS if f"`{name}`" in adr} == publishers
 
 
 def test_export_writes_what_is_missing_or_old_and_then_nothing(tmp_path: Path) -> None:

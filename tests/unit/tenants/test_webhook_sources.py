@@ -72,6 +72,30 @@ def test_a_window_shorter_than_the_sender_retries_is_refused(tmp_path: Path, sen
     )
 
 
+@pytest.mark.parametrize(
+    ("preset", "scheme", "least", "sender"),
+    [
+        ("shopify", "stripe", 3 * DAY, "stripe"),
+        ("static-forms", "github", 3 * DAY, "github"),
+        ("shopify", "standard-webhooks", 272_105, "standard-webhooks"),
+        ("standard-webhooks", "shopify", 272_105, "standard-webhooks"),
+        ("stripe", "shopify", 3 * DAY, "stripe"),
+        ("stripe", "bearer", 3 * DAY, "stripe"),
+    ],
+)
+def test_of_a_preset_beside_another_scheme_the_longer_retries_count(
+    tmp_path: Path, preset: str, scheme: str, least: int, sender: str
+) -> None:
+    text = f"{{preset: {preset}, scheme: {scheme}, windowSeconds: {least}}}"
+    assert source(tmp_path, text).window_seconds == least
+    check(
+        tmp_path,
+        f"webhooks: {{sources: {{forms: {text.replace(str(least), str(least - 1))}}}}}",
+        "webhooks.sources.forms.windowSeconds",
+        f"must be at least {least}: {sender} sends",
+    )
+
+
 def test_stripe_retries_for_three_days() -> None:
     assert PRESETS["stripe"].retries_seconds == 3 * DAY
 
@@ -82,6 +106,11 @@ def test_stripe_retries_for_three_days() -> None:
         *("timestamp", "created", "data.created", "data.createdAt", "data.created_at", "event.sent_at"),
         *("time", "date", "data.eventTime", "order.orderDate", "id || created", "data.items[0].updated_at"),
         *("join(':', [data.id, data.date])", "to_string(created)", "data.UPDATED_AT", "occurredAt"),
+        *("timestampMs", "ts_ms", "eventTimeMs", "eventTimestampUtc", "createdOn", "created_on", "unixtime"),
+        *("updated_utc", "data.epochMs", "createdAtISO8601", "createdAtUTC", "created_at_ms", "date_on"),
+        *("createdat", "createdon", "updatedms", "unixtimestamp", "eventtime", "datecreated", "lastModified"),
+        *("date_created_gmt", "dateUpdated", "epoch", "epochSeconds", "unix_ms", "occurredOn", "eventMillis"),
+        *("timestamp_2", "sentUtc", "time_local", "createdAtOffset", "iat", "ms", "data.utc", "dateString"),
     ],
 )
 def test_a_timestamp_is_never_an_identity(tmp_path: Path, path: str) -> None:
@@ -94,17 +123,62 @@ def test_a_timestamp_is_never_an_identity(tmp_path: Path, path: str) -> None:
     )
 
 
-@pytest.mark.parametrize("header", ["webhook-timestamp", "X-Shopify-Triggered-At", "Date", "X-Request-Time"])
+@pytest.mark.parametrize(
+    "header",
+    ["webhook-timestamp", "X-Shopify-Triggered-At", "Date", "X-Request-Time", "Last-Modified", "X-Time-Ms"],
+)
 def test_a_header_that_is_a_timestamp_is_never_an_identity(tmp_path: Path, header: str) -> None:
     text = f"webhooks: {{sources: {{forms: {{scheme: bearer, identity: {{header: {header}}}}}}}}}"
     check(tmp_path, text, "webhooks.sources.forms.identity.header", "must not be a timestamp")
 
 
 @pytest.mark.parametrize(
-    "path", ["id", "data.submissionId", "data.format", "data.candidate.id", "timeline.id", "at"]
+    "path",
+    [
+        *("id", "data.submissionId", "data.format", "data.candidate.id", "timeline.id", "at", "mandate"),
+        *("data.candidate", "update", "addOn", "add_on", "basedOn", "on", "contact_us", "us", "offset", "s"),
+        *("created.id", "createdBy", "text", "status", "data.id_2", "sections", "events", "format_ms_id"),
+    ],
 )
 def test_a_name_that_only_looks_like_a_time_may_be_one(tmp_path: Path, path: str) -> None:
     assert source(tmp_path, f"{{scheme: bearer, identity: {{path: {path}}}}}").event_identity.path == path
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("Authorization", "authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key"),
+        *("X-API-KEY", "XApiKey", "X-Hub-Signature-256", "x-hub-signature", "Stripe-Signature"),
+        *("X-Shopify-Hmac-Sha256", "X-Shopify-Hmac-SHA256", "webhook-signature", "svix-signature"),
+        *("X-Gitlab-Token", "X-Form-Secret", "X-Auth", "Php-Auth-Pw", "X-Access-Key", "X-Sig"),
+    ],
+)
+@pytest.mark.parametrize("path", ["", "path: id, "])
+def test_a_header_that_proves_the_sender_is_never_an_identity(tmp_path: Path, header: str, path: str) -> None:
+    text = f"webhooks: {{sources: {{forms: {{scheme: bearer, identity: {{{path}header: {header}}}}}}}}}"
+    place = "webhooks.sources.forms.identity.header"
+    check(tmp_path, text, place, "must not be a header by which a sender proves itself")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{scheme: header, header: X-Proof, identity: {header: X-Proof}}",
+        "{scheme: header, header: X-Proof, identity: {header: x-proof}}",
+        "{scheme: header, header: x-PROOF, identity: {path: id, header: X-Proof}}",
+        "{preset: github, scheme: header, header: x-github-delivery}",
+        "{preset: standard-webhooks, scheme: header, header: Webhook-Id}",
+    ],
+)
+def test_the_header_of_the_secret_is_never_the_identity(tmp_path: Path, text: str) -> None:
+    rule = "identity.header must not be a header by which a sender proves itself"
+    check(tmp_path, f"webhooks: {{sources: {{forms: {text}}}}}", "webhooks.sources.forms", rule)
+
+
+def test_no_header_that_a_preset_takes_an_id_from_is_a_secret_or_a_time(tmp_path: Path) -> None:
+    for header in {known.header for known in PRESETS.values() if known.header} | {"X-Author-Id", "X-Event"}:
+        text = f"{{scheme: header, header: X-Proof, identity: {{header: {header}}}}}"
+        assert source(tmp_path, text).event_identity.header == header
 
 
 @pytest.mark.parametrize(
