@@ -59,10 +59,7 @@ class FakePlatform:
 
     def outputs(self) -> dict[str, Any]:
         return {
-            # Its own AWS: it answers for the one service that the storm asks before it sends.
-            "endpointUrl": self.url,
-            "accessKeyId": "nobody",
-            "secretAccessKey": "nothing",
+            **({} if self.url.startswith("https:") else self._aws()),
             "apiUrl": self.url,
             "region": "eu-central-1",
             "stage": "local",
@@ -77,6 +74,10 @@ class FakePlatform:
                 for tenant in TENANTS
             },
         }
+
+    def _aws(self) -> dict[str, str]:
+        """Its own AWS, for the one call that the storm makes before it sends; a deployed stage has none."""
+        return {"endpointUrl": self.url, "accessKeyId": "nobody", "secretAccessKey": "nothing"}
 
     def write_outputs(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
