@@ -217,7 +217,7 @@ class FakePlatform:
             "subject": record_id,
             "time": contract.CREATED_AT,
             "correlationid": receipt["correlationId"],
-            "data": json.loads(document),
+            "data": json.loads(contract.as_announced(operation, document)),
         }
         attributes = {"tenantId": tenant, "type": operation.event_type, "eventId": event_id}
         self.events.append((tenant, json.dumps(event), attributes))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from loadtest import bodies
 from loadtest.operations import APPOINTMENTS, PAYMENTS, WEBHOOKS
+from loadtest.stored import document_hash
 from loadtest.verdict import Kind
 from tests.unit.storm import contract
 from tests.unit.storm import planted_charges as charges
@@ -79,6 +80,13 @@ def order_never_published(story: WideStory) -> None:
     """Its worker marked it, and the bus lost it."""
     event_id = story.receipts[pk_of(ORDERED)].event_id
     story.events = [one for one in story.events if one.event_id != event_id]
+
+
+def event_of_an_order_that_is_not_done(story: WideStory) -> None:
+    """Its event tells of the order as it was accepted, before its work was done."""
+    receipt = story.receipts[pk_of(ORDERED)]
+    at = next(n for n, one in enumerate(story.events) if one.event_id == receipt.event_id)
+    story.events[at] = replace(story.events[at], data_hash=document_hash(receipt.document))
 
 
 def webhook_never_delivered(story: WideStory) -> None:
@@ -199,6 +207,7 @@ PLANTED: list[tuple[Callable[[WideStory], None], dict[Kind, tuple[str, str]]]] =
     (free_slot_called_taken, {Kind.WRONG_DECISION: place(request(APPOINTMENTS, "acme", 12))}),
     (order_never_completed, {Kind.UNFINISHED_WORK: place(ORDERED)}),
     (order_never_published, {Kind.LOST_EVENT: place(ORDERED)}),
+    (event_of_an_order_that_is_not_done, {Kind.WRONG_CONTENT: place(ORDERED)}),
     (webhook_never_delivered, {Kind.UNFINISHED_WORK: place(SENT)}),
     (webhook_replayed_as_new, {Kind.SECOND_WRITE: place(SENT)}),
     (webhook_replayed_with_its_first_words, {Kind.REPLAY_BODY: place(SENT)}),
