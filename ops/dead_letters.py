@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from ops.letters import Letter, letter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mypy_boto3_sqs import SQSClient
 
@@ -34,6 +34,20 @@ SOURCES: Final[Mapping[str, str | None]] = {
 # one: what it held is back by itself after these seconds.
 _HIDDEN_SECONDS: Final = 300
 _RENEWED_AFTER_SECONDS: Final = _HIDDEN_SECONDS / 3
+# SQS may hand out again what it has handed out (its developer guide, "at-least-once delivery"), and what was
+# hidden comes back: so many times in a row without anything new, and what is left is no news.
+_STALE_RECEIVES: Final = 20
+# To release it all, again after a pause when some of it was refused (throttling); boto3 has retried before.
+_RELEASE_PAUSES_SECONDS: Final = (1.0, 3.0)
+# What is not hidden by us any more needs no release (SQS API reference, ChangeMessageVisibility).
+_NOT_OURS: Final = frozenset(
+    {
+        "ReceiptHandleIsInvalid",
+        "MessageNotInflight",
+        "AWS.SimpleQueueService.MessageNotInflight",
+        "InvalidParameterValue",
+    }
+)
 # ReceiveMessage and the batch calls take ten (SQS API reference).
 _BATCH: Final = 10
 WAIT_SECONDS = 1
@@ -72,7 +86,7 @@ class Census:
     """What a look at a queue has found: of the letters that were meant, how many, whose, since when, and why.
 
     `looked` counts all letters seen, `approximate` what SQS says there are (a guess, by its documentation).
-    `record_ids`: of some, to go on with.
+    `record_ids`: of some, to go on with. `hidden`: letters that the look could not make visible again.
     """
 
     queue: str
@@ -82,6 +96,7 @@ class Census:
     reasons: Counter[str] = field(default_factory=Counter)
     oldest: int | None = None
     record_ids: dict[str, str] = field(default_factory=dict)
+    hidden: int = 0
 
     @property
     def matching(self) -> int:
@@ -121,7 +136,10 @@ class DeadLetters:
 
     @contextmanager
     def held(self) -> Iterator[Held]:
-        """Messages taken for a while; what is not deleted is visible again when the block ends."""
+        """Messages taken for a while; what is not deleted is visible again when the block ends.
+
+        But for those that `Held.still_hidden` counts then.
+        """
         held = Held(self._client, self._url, self.name)
         try:
             yield held
@@ -144,29 +162,37 @@ class DeadLetters:
                 if wanted.includes(one):
                     census.count(one, now_ms)
                     each(one, census)
+        census.hidden = held.still_hidden
         return census
 
 
 class Held:
-    """What one command has received from a queue and not deleted; hidden from everybody else meanwhile."""
+    """What one command has received from a queue and not deleted; hidden from everybody else meanwhile.
+
+    `still_hidden`: after `release`, how many messages SQS did not make visible again. They come back by
+    themselves within five minutes.
+    """
 
     def __init__(self, client: SQSClient, url: str, name: str) -> None:
+        self.still_hidden = 0
         self._client = client
         self._url = url
         self._name = name
         self._handles: dict[str, str] = {}
+        self._seen: set[str] = set()
         self._renewed_at = time.monotonic()
 
     def letters(self, limit: int | None = None) -> Iterator[Letter]:
         """Every letter of the queue once, at most `limit`."""
-        seen = 0
-        while limit is None or seen < limit:
-            most = _BATCH if limit is None else min(_BATCH, limit - seen)
-            batch = self._receive(most)
-            if not batch:
+        stale = 0
+        while stale < _STALE_RECEIVES and (limit is None or len(self._seen) < limit):
+            received = self._receive(_BATCH if limit is None else min(_BATCH, limit - len(self._seen)))
+            if not received:
                 return
-            seen += len(batch)
-            yield from batch
+            fresh = [one for one in received if one.message_id not in self._seen]
+            stale = 0 if fresh else stale + 1
+            self._seen |= {one.message_id for one in fresh}
+            yield from fresh
 
     def delete(self, one: Letter) -> None:
         """Remove it from the queue."""
@@ -174,15 +200,22 @@ class Held:
         self._handles.pop(one.message_id, None)
 
     def release(self) -> None:
-        """Make everything visible again. What SQS refuses comes back by itself within minutes."""
-        with suppress(BotoCoreError, ClientError):
-            self._change_visibility(0)
+        """Make everything visible again; never raises for what SQS refuses, and counts it."""
+        hidden = self._change_visibility(list(self._handles.values()), 0)
+        for pause in _RELEASE_PAUSES_SECONDS:
+            if not hidden:
+                break
+            time.sleep(pause)
+            hidden = self._change_visibility(hidden, 0)
+        self.still_hidden = len(hidden)
         self._handles.clear()
 
     def _receive(self, most: int) -> list[Letter]:
         if time.monotonic() - self._renewed_at > _RENEWED_AFTER_SECONDS:
-            # What is left in the queue would otherwise come round again and again in a long run.
-            self._change_visibility(_HIDDEN_SECONDS)
+            # What is left in the queue would otherwise come round again and again in a long run. What is
+            # refused does so, and is known then.
+            self._renewed_at = time.monotonic()
+            self._change_visibility(list(self._handles.values()), _HIDDEN_SECONDS)
         answer = self._client.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=most,
@@ -192,21 +225,25 @@ class Held:
             MessageAttributeNames=["All"],
         )
         received = [letter(self._name, message) for message in answer.get("Messages", [])]
-        fresh = [one for one in received if one.message_id not in self._handles]
         self._handles |= {one.message_id: one.handle for one in received}
-        return fresh
+        return received
 
-    def _change_visibility(self, seconds: int) -> None:
-        self._renewed_at = time.monotonic()
-        for batch in _batches(self._handles.values()):
+    def _change_visibility(self, handles: Sequence[str], seconds: int) -> list[str]:
+        """Hide messages for so long from now on; returns the handles of those that stay as they were."""
+        refused: list[str] = []
+        for start in range(0, len(handles), _BATCH):
+            batch = handles[start : start + _BATCH]
             entries: Any = [
                 {"Id": str(place), "ReceiptHandle": handle, "VisibilityTimeout": seconds}
                 for place, handle in enumerate(batch)
             ]
-            self._client.change_message_visibility_batch(QueueUrl=self._url, Entries=entries)
-
-
-def _batches(handles: Iterable[str]) -> Iterator[list[str]]:
-    everything = list(handles)
-    for start in range(0, len(everything), _BATCH):
-        yield everything[start : start + _BATCH]
+            try:
+                answer = self._client.change_message_visibility_batch(QueueUrl=self._url, Entries=entries)
+            except (BotoCoreError, ClientError):
+                # One batch: the others may fare better.
+                refused += batch
+                continue
+            # The call answers 200 and says for each entry whether it was done.
+            failed = [entry for entry in answer.get("Failed", []) if entry["Code"] not in _NOT_OURS]
+            refused += [batch[int(entry["Id"])] for entry in failed]
+        return refused

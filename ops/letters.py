@@ -85,8 +85,18 @@ class BusEvent:
     detail: str
 
 
+def is_encrypted(body: str) -> bool:
+    """Whether a message of `notify-dlq` is an event that the bus could not encrypt or decrypt.
+
+    It says nothing of whose it is; what it holds is an event in EventBridge's own encryption, under an id and
+    a source of EventBridge's (its user guide, "Decrypting events in EventBridge dead-letter queues").
+    """
+    event = parsed(body)
+    return _text(event, "source") == "aws.events" and _text(event, "detail-type") == "Encrypted Events"
+
+
 def event_in(body: str) -> BusEvent | None:
-    """The event of the bus in a message of `notify-dlq`, or None when there is none.
+    """The event of the bus in a message of `notify-dlq`, or None when there is none that can be put again.
 
     Two senders fill that queue. The rule's target sends the event as it is (EventBridge User Guide, "Using
     dead-letter queues"); Lambda sends an invocation record with the event in `requestPayload` (Lambda
@@ -96,6 +106,8 @@ def event_in(body: str) -> BusEvent | None:
     event = parsed(text)
     source, detail_type = _text(event, "source"), _text(event, "detail-type")
     if source is None or detail_type is None or not isinstance(event.get("detail"), dict):
+        return None
+    if is_encrypted(body):
         return None
     # As text: parsed and written again, 1e400 or 1.50 would not survive.
     return BusEvent(source, detail_type, _member(text, "detail") or "")

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 _CONDITION_FAILED: Final = "ConditionalCheckFailedException"
 
 
+@dataclass(frozen=True, slots=True)
+class Redriven:
+    """How many were sent, and how many others could not be made visible again (for minutes)."""
+
+    sent: int
+    hidden: int
+
+
 class RedriveStopped(Exception):
     """A letter could not be sent or deleted; the message says which and why. It, and all others, are kept."""
 
@@ -154,8 +162,8 @@ def redrive(
     marks: Marks,
     pace: Pace,
     tell: Callable[[int], None],
-) -> int:
-    """Send back the letters whose message ids are `wanted`, and return how many there were.
+) -> Redriven:
+    """Send back the letters whose message ids are `wanted`, and say how many there were.
 
     By id and not by tenant or age once more: what fails again at once and comes back meanwhile is another
     message, so that a run ends. Letters that somebody else has taken meanwhile are passed over.
@@ -169,9 +177,11 @@ def redrive(
             if one.message_id not in wanted:
                 continue
             pace.wait()
+            now_ms = time.time_ns() // 1_000_000
             try:
-                marks.mark(one, time.time_ns() // 1_000_000)
                 destination.send(one)
+                # Not before: a record that says it was sent back has to be right, whatever fails then.
+                marks.mark(one, now_ms)
                 held.delete(one)
             except (BotoCoreError, ClientError, NotTaken) as error:
                 raise RedriveStopped(one, str(error), sent) from error
@@ -179,4 +189,4 @@ def redrive(
             tell(sent)
             if sent == len(wanted):
                 break
-    return sent
+    return Redriven(sent, held.still_hidden)

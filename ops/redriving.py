@@ -13,6 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from ops.asking import confirmed
 from ops.dead_letters import AGES, Wanted
+from ops.letters import is_encrypted
 from ops.output import print_columns, print_json
 from ops.redrive import Pace, RedriveStopped, redrive
 
@@ -73,7 +74,10 @@ def tell_censuses(queues: Sequence[DeadLetters], wanted: Wanted, limit: int, *, 
 
 
 def run(way: Way, asked: Asked) -> None:
-    """Count first, then send back what the operator agreed to. Ends with exit code 1 when it was stopped."""
+    """Count first, then send back what the operator agreed to.
+
+    Ends with exit code 1 when it was stopped, or did not find all of what it had counted.
+    """
     chosen, unreadable, census = _choose(way, asked)
     result = {
         **_plain(census),
@@ -81,29 +85,40 @@ def run(way: Way, asked: Asked) -> None:
         "unreadable": unreadable,
         "chosen": len(chosen),
         "sent": 0,
+        "notFound": 0,
         "stopped": None,
     }
     if not asked.as_json:
         _tell_chosen(way, asked.wanted, census, len(chosen), unreadable)
     if chosen and _is_agreed(way, asked, len(chosen)):
-        result |= _send(way, asked, frozenset(chosen))
+        result |= _send(way, asked, frozenset(chosen), census.hidden)
     if asked.as_json:
         print_json(result)
-    if result["stopped"]:
+    if result["stopped"] or result["notFound"]:
         raise typer.Exit(1)
 
 
 def _choose(way: Way, asked: Asked) -> tuple[list[str], int, Census]:
     chosen: list[str] = []
     unreadable: list[str] = []
+    encrypted: list[str] = []
 
     def each(one: Letter, census: Census) -> None:
+        if is_encrypted(one.body):
+            encrypted.append(one.message_id)
         (chosen if way.destination.takes(one) else unreadable).append(one.message_id)
         progress.update(task, description=f"Looked at {census.looked:,}, {len(chosen):,} to send back")
 
     with _progress() as progress:
         task = progress.add_task("Looking", total=None)
         census = way.queue.look(asked.wanted, _now_ms(), each=each)
+    if encrypted:
+        typer.echo(
+            f"{len(encrypted):,} are encrypted by the bus, cannot be put back on it, and stay: mend the key's "
+            "policy, publish the orders of that time again (onceward dispatch replay --since 2h --republish), "
+            "then delete the messages.",
+            err=True,
+        )
     return chosen[: asked.limit], len(unreadable), census
 
 
@@ -118,38 +133,48 @@ def _is_agreed(way: Way, asked: Asked, count: int) -> bool:
     )
 
 
-def _send(way: Way, asked: Asked, chosen: frozenset[str]) -> dict[str, Any]:
+def _send(way: Way, asked: Asked, chosen: frozenset[str], hidden: int) -> dict[str, Any]:
     with _progress() as progress:
         task = progress.add_task("Sending", total=len(chosen))
 
         def tell(sent: int) -> None:
             progress.update(task, completed=sent, description=f"Sent {sent:,} of {len(chosen):,}")
 
-        reason: str | None = None
         try:
-            sent = redrive(way.queue, chosen, way.destination, way.marks, Pace(asked.rate), tell)
+            done = redrive(way.queue, chosen, way.destination, way.marks, Pace(asked.rate), tell)
         except RedriveStopped as stopped:
-            reason, sent = str(stopped), stopped.sent
+            _tell_stopped(way, stopped, len(chosen))
+            return {"sent": stopped.sent, "stopped": str(stopped)}
         except KeyboardInterrupt:
             typer.echo("Interrupted: what was not sent is still in the queue; run it again.", err=True)
             raise typer.Exit(_INTERRUPTED) from None
     if not asked.as_json:
-        _tell_sent(way, sent, len(chosen), reason)
-    return {"sent": sent, "stopped": reason}
+        typer.echo(f"Sent {done.sent:,} back to {way.to}.")
+    not_found = len(chosen) - done.sent
+    if not_found:
+        _tell_not_found(way, not_found, hidden)
+    _tell_hidden(way.queue.name, done.hidden)
+    return {"sent": done.sent, "notFound": not_found, "hidden": done.hidden}
 
 
-def _tell_sent(way: Way, sent: int, count: int, reason: str | None) -> None:
-    if reason is not None:
-        typer.echo(
-            f"Stopped after {sent:,} of {count:,} at {reason}\n"
-            f"It and the {count - sent - 1:,} others are still in {way.queue.name}. Mend the cause and run "
-            "this again: what was sent is gone from the queue, and a message sent twice does no harm.",
-            err=True,
-        )
-        return
-    typer.echo(f"Sent {sent:,} back to {way.to}.")
-    if sent < count:
-        typer.echo(f"{count - sent:,} were not in {way.queue.name} any more: somebody else has taken them.")
+def _tell_stopped(way: Way, stopped: RedriveStopped, count: int) -> None:
+    typer.echo(
+        f"Stopped after {stopped.sent:,} of {count:,} at {stopped}\n"
+        f"It and the {count - stopped.sent - 1:,} others are still in {way.queue.name}. Mend the cause and "
+        "run this again: what was sent is gone from the queue, and a message sent twice does no harm.",
+        err=True,
+    )
+
+
+def _tell_not_found(way: Way, count: int, hidden: int) -> None:
+    why = (
+        f"the look hid them, and SQS has not made {hidden:,} visible again; they come back by themselves. "
+        "Run this again in five minutes."
+        if hidden
+        else "somebody else has taken them, or holds them for up to five minutes. Run this again: it counts "
+        "anew."
+    )
+    typer.echo(f"{count:,} were not to be had in {way.queue.name}: {why}", err=True)
 
 
 def _tell_chosen(way: Way, wanted: Wanted, census: Census, count: int, unreadable: int) -> None:
@@ -183,6 +208,15 @@ def _tell_more(census: Census) -> None:
             f"{census.queue}: looked at {census.looked:,} of about {census.approximate:,}; "
             "the others are beyond --limit, or another command holds them for up to five minutes."
         )
+    _tell_hidden(census.queue, census.hidden)
+
+
+def _tell_hidden(queue: str, count: int) -> None:
+    if count:
+        typer.echo(
+            f"{queue}: SQS has not made {count:,} visible again; in five minutes they are so by themselves.",
+            err=True,
+        )
 
 
 def _meant(wanted: Wanted) -> str:
@@ -204,6 +238,7 @@ def _plain(census: Census) -> dict[str, Any]:
         "tenants": census.tenants,
         "ages": {heading: sum(ages[heading] for ages in census.ages.values()) for heading, _ in AGES},
         "reasons": dict(census.reasons.most_common()),
+        "hidden": census.hidden,
     }
 
 

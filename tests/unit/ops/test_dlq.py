@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.naming import Names
-from ops import asking, dead_letters
+from ops import asking, dead_letters, redriving
 from ops.redrive import Pace, QueueDestination
 from tests.unit.ops.dlq_stage import BUS_EVENT, INVOCATION, DlqStage, work
 
@@ -81,28 +80,42 @@ def test_other_tenants_messages_stay_and_are_visible_again(dlqs: DlqStage) -> No
     assert dlqs.visible("orders-dlq") == 10
 
 
-def test_in_a_long_run_what_is_left_alone_stays_hidden_until_the_end(
+def test_the_work_of_a_tenant_whose_file_is_gone_can_be_sent_back(dlqs: DlqStage) -> None:
+    dlqs.put_work(1, "gone")
+    listed = dlqs.dlq("list", "--queue", "orders-dlq", "--tenant", "gone")
+    assert (listed.exit_code, "orders-dlq  gone" in listed.stdout) == (0, True)
+    assert "Note: stage local has no tenant 'gone' now; there are: acme, bluebird" in listed.stderr
+    assert dlqs.answer("redrive", "orders-dlq", "--tenant", "gone", "--yes")["sent"] == 1
+
+
+def test_what_the_look_could_not_make_visible_again_is_not_called_sent(
     dlqs: DlqStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dead_letters, "_HIDDEN_SECONDS", 0)  # all of it would come round again at once ...
-    hidden: list[int] = []
-    renew = dead_letters.Held._change_visibility
-
-    def renew_for_long(held: dead_letters.Held, seconds: int) -> None:
-        hidden.append(seconds)
-        renew(held, 600 if len(hidden) == 1 else 0)  # ... but for the renewal
-
-    monkeypatch.setattr(dead_letters, "_RENEWED_AFTER_SECONDS", -1)
-    monkeypatch.setattr(dead_letters.Held, "_change_visibility", renew_for_long)
+    monkeypatch.setattr(dead_letters.Held, "_change_visibility", lambda _held, handles, _seconds: handles)
+    monkeypatch.setattr(dead_letters, "_RELEASE_PAUSES_SECONDS", ())
     dlqs.put_work(1)
-    queue = dead_letters.DeadLetters(dlqs.sqs, Names("local"), "orders-dlq")
-    with queue.held() as held:
-        first = held._receive(10)
-        assert len(first) == 1
-        hidden.clear()
-        assert held._receive(10) == []
-        assert dlqs.visible("orders-dlq") == 0
-    assert dlqs.visible("orders-dlq") == 1
+    result = dlqs.dlq("redrive", "orders-dlq", "--yes", "--json")
+    told = json.loads(result.stdout)
+    assert (result.exit_code, told["chosen"], told["sent"], told["notFound"]) == (1, 1, 0, 1)
+    assert "1 were not to be had in orders-dlq: the look hid them" in result.stderr
+    assert "Run this again in five minutes" in result.stderr
+
+
+def test_what_somebody_else_took_meanwhile_is_not_called_sent(
+    dlqs: DlqStage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        dlqs.put_work(number)
+
+    def meanwhile(*_arguments: Any, **_options: Any) -> bool:
+        dlqs.sqs.receive_message(QueueUrl=dlqs.urls["orders-dlq"], MaxNumberOfMessages=1)
+        return True
+
+    monkeypatch.setattr(redriving, "confirmed", meanwhile)
+    result = dlqs.dlq("redrive", "orders-dlq", "--rate", "1000")
+    assert result.exit_code == 1
+    assert "Sent 1 back to orders." in result.stdout
+    assert "1 were not to be had in orders-dlq: somebody else has taken them" in result.stderr
 
 
 def test_messages_of_another_age_stay(dlqs: DlqStage) -> None:
@@ -137,6 +150,20 @@ def test_what_notify_did_not_take_goes_back_on_the_bus(dlqs: DlqStage, body: dic
     assert dlqs.visible("notify-dlq") == 0
 
 
+def test_what_the_bus_could_not_encrypt_stays_and_says_what_to_do(dlqs: DlqStage) -> None:
+    detail = {"event-bus-arn": "arn:b", "kms-key-arn": "arn:k", "encrypted-payload": "AgR4"}
+    encrypted = {"source": "aws.events", "detail-type": "Encrypted Events", "detail": detail}
+    dlqs.put("notify-dlq", encrypted, ERROR_CODE="KMS")
+    dlqs.put("notify-dlq", BUS_EVENT)
+    result = dlqs.dlq("redrive", "notify-dlq", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "1 are encrypted by the bus, cannot be put back on it, and stay" in result.stderr
+    assert "onceward dispatch replay --since 2h --republish" in result.stderr
+    assert [heard["source"] for heard in dlqs.on_the_bus()] == ["onceward.local"]
+    [left] = dlqs.messages("notify-dlq")
+    assert json.loads(left["Body"]) == encrypted
+
+
 def test_what_holds_no_event_stays_and_stops_nobody(dlqs: DlqStage) -> None:
     dlqs.put("notify-dlq", "no JSON")
     dlqs.put("notify-dlq", BUS_EVENT)
@@ -150,6 +177,7 @@ def test_the_first_error_stops_it_says_how_far_it_came_and_the_next_run_goes_on(
 ) -> None:
     for number in range(4):
         dlqs.put_work(number)
+        dlqs.put_record(number)
     refuse_after(monkeypatch, 2)
 
     result = dlqs.dlq("redrive", "orders-dlq", "--yes", "--rate", "1000")
@@ -158,6 +186,8 @@ def test_the_first_error_stops_it_says_how_far_it_came_and_the_next_run_goes_on(
     assert "Stopped after 2 of 4 at message" in result.stderr
     assert "It and the 1 others are still in orders-dlq" in result.stderr
     assert (dlqs.visible("orders"), dlqs.visible("orders-dlq")) == (2, 2)
+    marked = ["redrivenAt" in (dlqs.record(number) or {}) for number in range(4)]
+    assert marked.count(True) == 2, "what was not sent is not said to have been"
     monkeypatch.undo()
     monkeypatch.setattr(dead_letters, "WAIT_SECONDS", 0)
     assert dlqs.answer("redrive", "orders-dlq", "--yes")["sent"] == 2

@@ -48,6 +48,7 @@ def test_a_script_gets_the_same_as_json(dlqs: DlqStage) -> None:
         "tenants": {"acme": 1},
         "ages": {"under 1h": 1, "under 1d": 0, "under 7d": 0, "older": 0},
         "reasons": {},
+        "hidden": 0,
     }
 
 
@@ -71,7 +72,6 @@ def test_an_age_has_one_heading(age_seconds: int, heading: str) -> None:
     "arguments",
     [
         ("redrive", "order-dlq"),
-        ("redrive", "orders-dlq", "--tenant", "nobody"),
         ("redrive", "orders-dlq", "--tenant", "A#"),
         ("redrive", "orders-dlq", "--older-than", "yesterday"),
         ("redrive", "orders-dlq", "--older-than", "2h", "--newer-than", "1h"),
