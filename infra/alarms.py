@@ -4,6 +4,7 @@ from typing import Final
 
 from infra import metrics
 from infra.alarm import MINUTE, Alarm
+from infra.failure_alarms import failure_alarms
 from infra.metrics import Metric
 from infra.naming import WORK_QUEUES, Names
 from infra.timeouts import TIMEOUTS
@@ -40,7 +41,7 @@ def platform_alarms(names: Names) -> tuple[Alarm, ...]:
         *_dispatch(names),
         *work_alarms(names),
         *(alarm for name in FUNCTIONS for alarm in _function(names, name)),
-        _authorizer(names),
+        *failure_alarms(names),
         *_api(names),
         *(alarm for name in TABLES for alarm in _table(names, name)),
     )
@@ -149,15 +150,6 @@ def _function(names: Names, name: str) -> tuple[Alarm, ...]:
             metrics.function(names, name, "Throttles"),
             1,
         ),
-    )
-
-
-def _authorizer(names: Names) -> Alarm:
-    return Alarm(
-        "authorizer-failed",
-        "API keys cannot be checked (registry out of reach, or an entry malformed): callers get 503.",
-        metrics.onceward(names, "authorizer", "Failed"),
-        1,
     )
 
 

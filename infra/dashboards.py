@@ -72,9 +72,10 @@ def _effect_graphs(names: Names) -> list[Graph]:
 def _work_graphs(names: Names) -> list[Graph]:
     age = "ApproximateAgeOfOldestMessage"
     done = {
-        "deliver": ("Delivered", "DeliveryFailed", "WorkGivenUp"),
-        "fulfil": ("Completed", "FulfilmentFailed", "WorkGivenUp"),
-        "reconcile": ("PendingWork", "Requeued"),
+        "deliver": ("Delivered", "DeliveryFailed", "WorkBroke", "WorkGivenUp"),
+        "fulfil": ("Completed", "FulfilmentFailed", "WorkBroke", "WorkGivenUp"),
+        "reconcile": ("PendingWork", "Requeued", "ReconcileFailed"),
+        "notify": ("Notified", "NotifyFailed"),
     }
     bus = ("Invocations", "FailedInvocations", "InvocationsSentToDlq")
     return [

@@ -5,7 +5,9 @@ thing it names, can spell the ARN out, and a preview shows the whole policy.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final, Literal
 
 # DESIGN section 4: short enough that every physical name fits (SQS allows 80 characters).
 _STAGE = re.compile(r"[a-z][a-z0-9]{1,11}")
@@ -15,6 +17,8 @@ PENDING_INDEX = "pending"
 """The index of `records` that holds the work which is not done yet."""
 WORK_QUEUES = ("orders", "webhooks")
 """The queues of work, each named after its operation."""
+WORKERS: Final[Mapping[str, Literal["fulfil", "deliver"]]] = {"orders": "fulfil", "webhooks": "deliver"}
+"""The function that works on each of them."""
 NOTIFY_RULE = "orders-notify"
 """The event bus's one rule."""
 ALIAS = "live"

@@ -55,7 +55,7 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     tables = Tables(stage, key_arn)
     queues = Queues(stage, key_arn)
     operations = Operations(stage, key_arn)
-    bus = EventBus(stage, key_arn)
+    bus = EventBus(stage, key_arn, queues.notify_dlq)
     functions = make_functions(stage, key_arn, Wiring(tables, queues, bus), bundle)
     DispatchFeed(
         stage,

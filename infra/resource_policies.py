@@ -12,11 +12,15 @@ _USE: Final = (
     *("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
     *("kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"),
 )
+_DATA_KEYS: Final = ("kms:Decrypt", "kms:GenerateDataKey")
 _VIA: Final = ("dynamodb", "s3", "sns", "sqs", "ssm")
 # SNS encrypts for CloudWatch and EventBridge with their own principals, and SQS for SNS. Without these an
 # alarm on an encrypted topic fires and nobody hears of it. No condition on the source: KMS is called by the
 # service of the topic, which does not promise to pass the source on; the topic's policy checks it.
 _PUBLISHERS: Final = ("cloudwatch.amazonaws.com", "events.amazonaws.com", "sns.amazonaws.com")
+# What EventBridge adds to every use of a key for a bus, and to nothing else (its user guide, "Encrypting
+# EventBridge event buses with AWS KMS keys").
+_OF_A_BUS: Final = "kms:EncryptionContext:aws:events:event-bus:arn"
 
 
 def key(arns: Arns) -> Document:
@@ -33,9 +37,14 @@ def key(arns: Arns) -> Document:
     statements: list[Statement] = [
         _grant("Administer", {"AWS": _root(arns)}, ["kms:*"]),
         _grant("RolesThroughServices", {"AWS": "*"}, _USE) | {"Condition": _own_roles_via_services(arns)},
-        _grant("Publishers", {"Service": list(_PUBLISHERS)}, ["kms:Decrypt", "kms:GenerateDataKey"]),
-        # EventBridge looks at the key before it takes it for a bus (its guide says so).
-        _grant("Bus", {"Service": "events.amazonaws.com"}, ["kms:DescribeKey"]),
+        # For topics and queues. A bus's use of the key says so, and is let in below if the bus is ours.
+        _grant("Publishers", {"Service": list(_PUBLISHERS)}, _DATA_KEYS)
+        | {"Condition": {"Null": {_OF_A_BUS: "true"}}},
+        _grant("Bus", {"Service": "events.amazonaws.com"}, _DATA_KEYS)
+        | {"Condition": {"StringEquals": {_OF_A_BUS: arns.bus("orders")}}},
+        # EventBridge looks at the key before it takes it for a bus: with neither context nor source, in its
+        # guide's own example.
+        _grant("BusLooksAtKey", {"Service": "events.amazonaws.com"}, ["kms:DescribeKey"]),
         _grant("Logs", {"Service": f"logs.{location.region}.amazonaws.com"}, _USE)
         | {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": platform_logs}}},
     ]
@@ -92,15 +101,15 @@ def topic_to_queue(queue: str, topics: str, *, require_tls: bool) -> Document:
     return _document([send], "sqs:*", [queue], require_tls=require_tls)
 
 
-def rule_to_queue(queue: str, rule: str, *, require_tls: bool) -> Document:
-    """A queue that takes what an event bus's rule could not deliver."""
+def bus_to_queue(queue: str, sources: Sequence[str], *, require_tls: bool) -> Document:
+    """A queue that takes what an event bus, or a rule of it, gave up (their ARNs), and from nobody else."""
     send: Statement = {
-        "Sid": "RuleSends",
+        "Sid": "BusSends",
         "Effect": "Allow",
         "Principal": {"Service": "events.amazonaws.com"},
         "Action": "sqs:SendMessage",
         "Resource": queue,
-        "Condition": {"ArnEquals": {"aws:SourceArn": rule}},
+        "Condition": {"ArnEquals": {"aws:SourceArn": list(sources)}},
     }
     return _document([send], "sqs:*", [queue], require_tls=require_tls)
 

@@ -4,13 +4,15 @@ from typing import Final
 
 from infra import metrics
 from infra.alarm import MINUTE, Alarm
-from infra.naming import NOTIFY_RULE, WORK_QUEUES, Names
+from infra.naming import NOTIFY_RULE, WORK_QUEUES, WORKERS, Names
 
 # The reconciler queues work again that has been pending for minutes; a quarter of an hour is work that this
 # does not help. A destination that is down rings here too: its tenant's orders or webhooks are late.
 _TOO_OLD_SECONDS: Final = 15 * MINUTE
 # A provider loses an answer now and then, and the caller's retry resumes the charge. Five are an outage.
 _ANSWERS_LOST: Final = 5
+# No alarm on DeliveryFailed and FulfilmentFailed: a tenant's destination may be down for hours and is tried
+# again meanwhile. The dashboard shows it; what is given up, or late, rings here.
 
 
 def work_alarms(names: Names) -> tuple[Alarm, ...]:
@@ -41,6 +43,12 @@ def _queue(names: Names, queue: str) -> tuple[Alarm, ...]:
             _TOO_OLD_SECONDS,
             MINUTE,
         ),
+        Alarm(
+            f"{WORKERS[queue]}-given-up",
+            f"{WORKERS[queue]} gave work up for good: its record is FAILED. `onceward dlq list` says whose.",
+            metrics.onceward(names, WORKERS[queue], "WorkGivenUp"),
+            1,
+        ),
     )
 
 
@@ -68,7 +76,7 @@ def _bus(names: Names) -> tuple[Alarm, ...]:
         Alarm(
             "bus-events-lost",
             "The event bus could not even put events on notify-dlq: they are lost. Mend the queue's policy, "
-            "then redrive or queue the orders again.",
+            "then run `onceward dispatch replay --since --republish`.",
             metrics.rule(names, NOTIFY_RULE, "InvocationsFailedToBeSentToDlq", bus="orders"),
             1,
         ),

@@ -106,5 +106,6 @@ class Api(pulumi.ComponentResource):
             rest_api=self.rest_api.id,
             description=f"Content {digest}",
             triggers={"content": digest},
-            opts=self._stage.child(self, depends_on=[self.authorizer, *content]),
+            # And after the functions that work on what it lets in: a new route must not be quicker than they.
+            opts=self._stage.child(self, depends_on=[self.authorizer, *content, *self._functions.consumers]),
         )

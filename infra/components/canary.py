@@ -1,6 +1,7 @@
 """Canary deploys: CodeDeploy moves each function's alias, a tenth of the calls first."""
 
 import json
+from collections.abc import Mapping
 from typing import Final
 
 import pulumi
@@ -13,8 +14,20 @@ from infra.naming import Names
 from infra.settings import FunctionName
 from infra.stage import Stage
 
-# Ten per cent for five minutes, which is one period of the alarms, and then the rest.
+# Ten per cent for five minutes, which is one window of the alarms, and then the rest.
 _CONFIGURATION: Final = "CodeDeployDefault.LambdaCanary10Percent5Minutes"
+# Called once a minute, a canary of ten per cent would mostly be over before it had run at all.
+_OTHERWISE: Final[Mapping[FunctionName, str]] = {
+    "reconcile": "CodeDeployDefault.LambdaLinear10PercentEvery1Minute"
+}
+# What is watched beside `<function>-failed`, where that is not `<function>-errors` alone. Anybody can make
+# the authorizer raise, so its errors ring after a quarter of an hour only; what it cannot say itself (code
+# that cannot be imported) shows in the API's 5xx. A provider that is down adds to it, and holds up this one.
+_ERRORS: Final[Mapping[FunctionName, tuple[str, ...]]] = {
+    "authorizer": ("api-5xx",),
+    # A receipt of which the code itself makes nothing is parked, and counted as that.
+    "dispatch": ("dispatch-errors", "dispatch-parked"),
+}
 
 
 class Canary(pulumi.ComponentResource):
@@ -39,7 +52,7 @@ class Canary(pulumi.ComponentResource):
                 app_name=application.name,
                 deployment_group_name=stage.names.platform(name),
                 service_role_arn=role.arn,
-                deployment_config_name=_CONFIGURATION,
+                deployment_config_name=_OTHERWISE.get(name, _CONFIGURATION),
                 deployment_style=aws.codedeploy.DeploymentGroupDeploymentStyleArgs(
                     deployment_type="BLUE_GREEN", deployment_option="WITH_TRAFFIC_CONTROL"
                 ),
@@ -72,5 +85,9 @@ class Canary(pulumi.ComponentResource):
 
 
 def watched(function: FunctionName, names: Names) -> list[str]:
-    """The alarms that roll a function's deployment back: its own, and the API's answers with 5xx."""
-    return [names.platform(alarm) for alarm in (f"{function}-errors", f"{function}-throttles", "api-5xx")]
+    """The alarms that roll a function's deployment back: what it fails at, by its own word and by Lambda's.
+
+    Not `api-5xx`, but for the authorizer: a provider that is down (502, 504) would stop every release.
+    """
+    errors = _ERRORS.get(function, (f"{function}-errors",))
+    return [names.platform(alarm) for alarm in (f"{function}-failed", *errors, f"{function}-throttles")]

@@ -20,7 +20,7 @@ STREAM_FILTER: Final = {
 }
 """Receipts with something to dispatch. A removal (TTL, eviction) undoes nothing, so it is left out."""
 
-# 50 records, two calls each, fit well into the 30 s timeout.
+# 50 records, three calls each (record, queue of work, topic), fit well into the timeout (infra.timeouts).
 _STREAM_BATCH: Final = 50
 # Events are not ordered (DESIGN section 8), so several batches of a shard may run at once; 10 is the most.
 _PARALLEL_BATCHES: Final = 4

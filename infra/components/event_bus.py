@@ -21,15 +21,19 @@ _SCHEDULE_MAX_AGE_SECONDS: Final = 60
 
 
 class EventBus(pulumi.ComponentResource):
-    """The bus `onceward-<stage>_orders`, encrypted with the stage's key."""
+    """The bus `onceward-<stage>_orders`, encrypted with the stage's key.
 
-    def __init__(self, stage: Stage, key_arn: pulumi.Input[str]) -> None:
+    `failures` takes the events that the bus itself could not encrypt or decrypt, before any rule saw them.
+    """
+
+    def __init__(self, stage: Stage, key_arn: pulumi.Input[str], failures: aws.sqs.Queue) -> None:
         super().__init__("onceward:index:EventBus", "event-bus")
         bus = aws.cloudwatch.EventBus(
             "orders-bus",
             name=stage.names.platform("orders"),
             description=f"Onceward {stage.names.stage}: completed orders",
             kms_key_identifier=key_arn,
+            dead_letter_config=aws.cloudwatch.EventBusDeadLetterConfigArgs(arn=failures.arn),
             opts=stage.child(self),
         )
         self.name: pulumi.Output[str] = bus.name

@@ -1,7 +1,7 @@
 """One Lambda function with everything that is its own: role, log group, versions and the alias `live`."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -38,7 +38,16 @@ class FunctionSpec:
 class Function(pulumi.ComponentResource):
     """A function under a role of its own that may make only the calls in `infra.policies`."""
 
-    def __init__(self, spec: FunctionSpec, stage: Stage, key_arn: pulumi.Input[str], bundle: Bundle) -> None:
+    def __init__(
+        self,
+        spec: FunctionSpec,
+        stage: Stage,
+        key_arn: pulumi.Input[str],
+        bundle: Bundle,
+        *,
+        before: Sequence[aws.lambda_.Alias],
+    ) -> None:
+        """`before`: the aliases that have to be at their new versions before this one is moved."""
         super().__init__("onceward:index:Function", spec.name)
         role, policy = self._role(spec.name, stage)
         logs = aws.cloudwatch.LogGroup(
@@ -54,7 +63,11 @@ class Function(pulumi.ComponentResource):
             name=ALIAS,
             function_name=self.resource.name,
             function_version=self.resource.version,
-            opts=stage.child(self, ignore_changes=_MOVED_BY_CODE_DEPLOY if _canary(stage) else None),
+            opts=stage.child(
+                self,
+                ignore_changes=_MOVED_BY_CODE_DEPLOY if _canary(stage) else None,
+                depends_on=list(before),
+            ),
         )
         self.register_outputs({"name": self.resource.name, "alias": self.alias.arn})
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
 
 import pulumi
+import pulumi_aws as aws
 
 from infra.components.event_bus import EventBus
 from infra.components.function import Bundle, Function, FunctionSpec
@@ -13,6 +13,7 @@ from infra.components.tables import Tables
 from infra.settings import FunctionName
 from infra.stage import Stage
 from infra.timeouts import TIMEOUTS
+from infra.waves import CONSUMERS, WAVES
 
 Environment = dict[str, pulumi.Input[str]]
 
@@ -26,6 +27,11 @@ class Functions:
     def __getitem__(self, name: FunctionName) -> Function:
         return self.by_name[name]
 
+    @property
+    def consumers(self) -> list[aws.lambda_.Alias]:
+        """The aliases of what works on accepted requests: no route may go live before they are there."""
+        return [self.by_name[name].alias for name in CONSUMERS]
+
 
 @dataclass(frozen=True)
 class Wiring:
@@ -37,15 +43,15 @@ class Wiring:
 
 
 def make_functions(stage: Stage, key_arn: pulumi.Input[str], wiring: Wiring, bundle: Bundle) -> Functions:
-    """Make every function; their environment is what `handlers.settings` reads."""
+    """Make every function, the aliases wave by wave; their environment is what `handlers.settings` reads."""
     environments = _environments(stage, wiring)
-    names: tuple[FunctionName, ...] = get_args(FunctionName)
-    return Functions(
-        {
-            name: Function(FunctionSpec(name, TIMEOUTS[name], environments[name]), stage, key_arn, bundle)
-            for name in names
-        }
-    )
+    made: dict[FunctionName, Function] = {}
+    for wave in WAVES:
+        before = [function.alias for function in made.values()]
+        for name in wave:
+            spec = FunctionSpec(name, TIMEOUTS[name], environments[name])
+            made[name] = Function(spec, stage, key_arn, bundle, before=before)
+    return Functions(made)
 
 
 def _environments(stage: Stage, wiring: Wiring) -> dict[FunctionName, Environment]:

@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from infra import resource_policies
-from infra.naming import NOTIFY_RULE
+from infra.naming import NOTIFY_RULE, WORKERS
 from infra.policies import Document
 from infra.settings import FunctionName
 from infra.stage import Stage
@@ -27,10 +27,6 @@ _MAX_RECEIVES: Final = 20
 # inside JSON, whose escapes can double it; the provider's default, 256 KiB, would refuse it, and a record
 # that cannot be parked holds up its shard. The dead-letter queue must take what the retry queue took.
 _MAX_MESSAGE_BYTES: Final = 1_048_576
-
-
-WORKERS: Final[dict[str, FunctionName]] = {"orders": "fulfil", "webhooks": "deliver"}
-"""The queues of work, and the function that does it."""
 
 
 class Queues(pulumi.ComponentResource):
@@ -76,11 +72,12 @@ class Queues(pulumi.ComponentResource):
         return queue
 
     def _notify(self) -> aws.sqs.Queue:
-        """What neither the rule's target nor `notify` itself could handle."""
+        """What neither the bus, nor the rule's target, nor `notify` itself could handle."""
         queue = self._queue("notify-dlq", _DEAD_RETENTION_SECONDS)
-        policy = resource_policies.rule_to_queue(
-            self._stage.arns.queue("notify-dlq"),
-            self._stage.arns.rule(NOTIFY_RULE, self._stage.names.platform("orders")),
+        arns = self._stage.arns
+        policy = resource_policies.bus_to_queue(
+            arns.queue("notify-dlq"),
+            [arns.rule(NOTIFY_RULE, self._stage.names.platform("orders")), arns.bus("orders")],
             require_tls=self._stage.settings.require_tls,
         )
         self._policy("notify-dlq", queue, policy)

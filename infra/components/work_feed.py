@@ -6,7 +6,8 @@ import pulumi
 import pulumi_aws as aws
 
 from infra.components.functions import Functions
-from infra.components.queues import WORKERS, Queues
+from infra.components.queues import Queues
+from infra.naming import WORKERS
 from infra.stage import Stage
 
 # SQS's largest batch without a batching window, which would only make work wait.

@@ -49,8 +49,9 @@ EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
                 *("RequestLatency", "StoreLatency"),
                 *("Dispatched", "DispatchLag", "DispatchParked", "DispatchConflict", "DispatchFailed"),
                 *("EffectUnknown", "LookupImpossible", "LeaseLost"),
-                *("Delivered", "DeliveryFailed", "Completed", "FulfilmentFailed", "WorkGivenUp"),
-                *("PendingWork", "PendingOldestAge", "Requeued"),
+                *("Delivered", "DeliveryFailed", "Completed", "FulfilmentFailed"),
+                *("WorkBroke", "WorkGivenUp", "Notified", "NotifyFailed"),
+                *("PendingWork", "PendingOldestAge", "Requeued", "ReconcileFailed"),
             },
         ),
         ({"Service", "TenantId"}, {"Accepted", "Replayed", "Failed"}),
@@ -164,14 +165,14 @@ def test_a_dashboard_is_the_same_text_every_time() -> None:
         "dispatch-parked",
         "dispatch-failures-lost",
         "dispatch-retry-age",
-        "authorizer-failed",
         "dispatch-given-up",
         "api-5xx",
         "api-latency",
         *(f"{queue}-{kind}" for queue in ("orders", "webhooks") for kind in ("dlq-depth", "age")),
         *("notify-dlq-depth", "bus-failed-deliveries", "bus-sent-to-dlq", "bus-events-lost"),
         *("pending-too-old", "reconcile-not-called", "effect-unknown", "lookup-impossible"),
-        *(f"{name}-{kind}" for name in alarms.FUNCTIONS for kind in ("errors", "throttles")),
+        *("deliver-given-up", "fulfil-given-up"),
+        *(f"{name}-{kind}" for name in alarms.FUNCTIONS for kind in ("failed", "errors", "throttles")),
         *(f"{name}-{kind}-throttles" for name in alarms.TABLES for kind in ("read", "write")),
     ],
 )
@@ -186,10 +187,37 @@ def test_the_platform_rings_for(watched: str) -> None:
     assert alarm["treatMissingData"] == "notBreaching"
     assert alarm["comparisonOperator"] == "GreaterThanOrEqualToThreshold"
     assert alarm["threshold"] > 0
+    if "metricQueries" in alarm:
+        assert {each["metric"]["period"] for each in alarm["metricQueries"] if "metric" in each} == {300}
+        return
     # CloudWatch: a period is a whole number of minutes, and an alarm looks back a day at most.
     assert alarm["period"] % 60 == 0
     assert alarm["period"] * alarm["evaluationPeriods"] <= 86_400
     assert ("statistic" in alarm) != ("extendedStatistic" in alarm)
+
+
+def test_a_tables_alarm_ends_though_its_namespace_ignores_what_is_missing() -> None:
+    found = [
+        each
+        for each in updated("prod").of_type(ALARM)
+        if any(namespace == "AWS/DynamoDB" for namespace, _, _ in read_by(each))
+    ]
+    assert len(found) == 2 * len(alarms.TABLES)
+    for each in found:
+        # Whatever `treatMissingData` says: without a zero it would ring for ever.
+        total, query = each.inputs["metricQueries"]
+        assert (total["expression"], total["returnData"]) == ("FILL(m0, 0)", True)
+        assert query["metric"]["stat"] == "Sum"
+
+
+@pytest.mark.parametrize(("minutes", "periods"), [(1, 5), (2, 3), (5, 1), (10, 1)])
+def test_a_sum_that_is_filled_looks_back_to_what_comes_late(minutes: int, periods: int) -> None:
+    rules = {"failedRequests": {"threshold": 1, "minutes": minutes}}
+    alarm = run_stage("dev", with_tenants([tenant("bee", alarms=rules)])).one(
+        ALARM, "bee.alarm.failed-requests"
+    )
+    # The newest minute of a metric from a log is always a zero: alone, it would never ring.
+    assert (alarm.inputs["evaluationPeriods"], alarm.inputs["datapointsToAlarm"]) == (periods, 1)
 
 
 def watched_by(stage: str) -> set[tuple[str, str, frozenset[tuple[str, str]]]]:

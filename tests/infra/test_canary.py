@@ -1,16 +1,29 @@
 """How new code takes over: with the update, or by CodeDeploy, a tenth of the calls first."""
 
+import ast
 import json
+from typing import Any
 
 import pytest
 
+from handlers.adapters import metrics
 from infra.alarms import FUNCTIONS
+from infra.components import canary
+from infra.naming import Names
+from infra.program import REPOSITORY
+from infra.settings import FunctionName
+from infra.waves import CONSUMERS, TAKERS
 from tests.infra.stages import previewed, run_stage, updated, with_tenants
 
 ALIAS = "aws:lambda/alias:Alias"
 GROUP = "aws:codedeploy/deploymentGroup:DeploymentGroup"
 APPLICATION = "aws:codedeploy/application:Application"
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
+CANARY_SECONDS = 300
+FAILED = {
+    *("Failed", "DispatchFailed", "DispatchParked", "NotifyFailed", "ReconcileFailed"),
+    "WorkBroke",  # of DeliveryFailed and FulfilmentFailed those that are no destination's
+}
 
 
 def test_prod_deploys_by_canary_and_the_others_all_at_once() -> None:
@@ -30,14 +43,16 @@ def test_an_update_leaves_a_canarys_alias_where_code_deploy_has_it(name: str) ->
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_canary_is_rolled_back_by_its_functions_alarms_and_by_5xx_of_the_api(name: str) -> None:
+def test_a_canary_is_rolled_back_by_its_functions_alarms(name: FunctionName) -> None:
     run = updated("prod")
     group = run.one(GROUP, f"{name}-canary").inputs
     assert (group["appName"], group["deploymentGroupName"]) == (
         "onceward-prod_functions",
         f"onceward-prod_{name}",
     )
-    assert group["deploymentConfigName"] == "CodeDeployDefault.LambdaCanary10Percent5Minutes"
+    # Called once a minute, reconcile would mostly not be called at all within five minutes at ten per cent.
+    kind = "Linear10PercentEvery1Minute" if name == "reconcile" else "Canary10Percent5Minutes"
+    assert group["deploymentConfigName"] == f"CodeDeployDefault.Lambda{kind}"
     # CodeDeploy takes no other style for Lambda.
     assert group["deploymentStyle"] == {
         "deploymentType": "BLUE_GREEN",
@@ -45,14 +60,76 @@ def test_a_canary_is_rolled_back_by_its_functions_alarms_and_by_5xx_of_the_api(n
     }
     alarms = group["alarmConfiguration"]
     assert alarms["enabled"] is True
-    assert set(alarms["alarms"]) == {
-        *(f"onceward-prod_{name}-{kind}" for kind in ("errors", "throttles")),
-        "onceward-prod_api-5xx",
-    }
     assert set(alarms["alarms"]) <= {each.inputs["name"] for each in run.of_type(ALARM)}
+    assert len(alarms["alarms"]) <= 10  # CodeDeploy's most
     rollback = group["autoRollbackConfiguration"]
     assert rollback["enabled"] is True
     assert set(rollback["events"]) == {"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM"}
+
+
+def watched_alarms(name: FunctionName) -> list[dict[str, Any]]:
+    made = {each.inputs["name"]: each.inputs for each in updated("prod").of_type(ALARM)}
+    return [made[alarm] for alarm in canary.watched(name, Names("prod"))]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_version_that_fails_everything_rings_an_alarm_of_its_canary_in_time(name: FunctionName) -> None:
+    service = {"Service": metrics.service_name("prod", name)}
+    own = [each for each in watched_alarms(name) if each.get("dimensions") == service]
+    # A word that the function's own code says; what it says when, its unit tests hold.
+    said = [each for each in own if f'"{each["metricName"]}"' in code_of(name)]
+    fast = [each for each in said if each["period"] * each["evaluationPeriods"] <= CANARY_SECONDS]
+    assert [each["metricName"] for each in fast if each["metricName"] in FAILED]
+    assert all(each["threshold"] <= 3 for each in fast)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_version_that_cannot_even_be_imported_does_too(name: FunctionName) -> None:
+    # Anybody can make the authorizer raise: of it the API's answers have to do.
+    wanted = "5XXError" if name == "authorizer" else "Errors"
+    (alarm,) = [each for each in watched_alarms(name) if each["metricName"] == wanted]
+    assert alarm["period"] * alarm["evaluationPeriods"] <= CANARY_SECONDS
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_down_outside_stops_no_release(name: FunctionName) -> None:
+    outside = {"EffectFailed", "EffectUnknown", "DeliveryFailed", "FulfilmentFailed", "WorkGivenUp"}
+    # The API's 5xx has the 502 and 504 of providers in it.
+    outside |= set() if name == "authorizer" else {"5XXError"}
+    assert not outside & {each["metricName"] for each in watched_alarms(name)}
+
+
+def code_of(function: str) -> str:
+    """The source of a function and of all of `handlers` that it imports."""
+    code: dict[str, str] = {}
+    due = [f"handlers.{function}"]
+    while due:
+        module = due.pop()
+        path = REPOSITORY / f"{module.replace('.', '/')}.py"
+        if module in code or not path.is_file():
+            continue
+        code[module] = path.read_text()
+        for node in ast.walk(ast.parse(code[module])):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("handlers"):
+                due += [node.module, *(f"{node.module}.{each.name}" for each in node.names)]
+    return "".join(code.values())
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+@pytest.mark.parametrize("name", TAKERS)
+def test_what_takes_requests_is_moved_after_what_works_on_them(stage: str, name: str) -> None:
+    run = updated(stage)
+    earlier = {run.one(ALIAS, f"{each}-live").urn for each in CONSUMERS}
+    assert earlier <= run.one(ALIAS, f"{name}-live").dependencies
+    for each in CONSUMERS:
+        assert not earlier & run.one(ALIAS, f"{each}-live").dependencies
+
+
+@pytest.mark.parametrize("stage", ["dev", "prod"])
+def test_a_route_goes_live_after_what_works_on_its_requests(stage: str) -> None:
+    run = updated(stage)
+    deployment = run.one("aws:apigateway/deployment:Deployment", "deployment")
+    assert {run.one(ALIAS, f"{each}-live").urn for each in CONSUMERS} <= deployment.dependencies
 
 
 def test_code_deploy_may_move_the_stages_aliases_and_look_at_its_alarms() -> None:

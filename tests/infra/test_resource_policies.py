@@ -11,6 +11,7 @@ from tests.infra.stages import document, previewed, updated
 from tests.infra.test_policies import ARNS
 
 PUBLISH = {"kms:Decrypt", "kms:GenerateDataKey"}
+OF_A_BUS = "kms:EncryptionContext:aws:events:event-bus:arn"
 
 
 def service_grants(policy: Any, service: str) -> list[dict[str, Any]]:
@@ -40,9 +41,21 @@ def test_an_alarm_can_be_published_to_the_encrypted_alarm_topic(service: str) ->
     # EventBridge brings no source to a topic: a condition would drop its events.
     own_account = {"StringEquals": {"aws:SourceAccount": "123456789012"}}
     assert publish.get("Condition") == (own_account if service.startswith("cloudwatch") else None)
-    uses = service_grants(document(key, "policy"), service)
-    assert {action for use in uses for action in use["Action"]} >= PUBLISH
-    assert not [use for use in uses if "Condition" in use]
+    (use,) = [
+        each for each in service_grants(document(key, "policy"), service) if each["Sid"] == "Publishers"
+    ]
+    assert set(use["Action"]) == PUBLISH
+    # A topic's or a queue's use of the key has no bus in its encryption context.
+    assert use["Condition"] == {"Null": {OF_A_BUS: "true"}}
+
+
+def test_no_other_bus_can_use_the_key() -> None:
+    uses = service_grants(resource_policies.key(ARNS), "events.amazonaws.com")
+    with_a_bus = [each for each in uses if each.get("Condition") != {"Null": {OF_A_BUS: "true"}}]
+    assert [(set(each["Action"]), each.get("Condition")) for each in with_a_bus] == [
+        (PUBLISH, {"StringEquals": {OF_A_BUS: ARNS.bus("orders")}}),
+        ({"kms:DescribeKey"}, None),
+    ]
 
 
 def test_sns_can_put_messages_into_the_encrypted_queues() -> None:

@@ -6,9 +6,8 @@ import pytest
 
 from handlers.adapters import pending_index
 from handlers.domain import work
-from infra.components.queues import WORKERS
 from infra.components.tables import PENDING_ATTRIBUTES
-from infra.naming import PENDING_INDEX, WORK_QUEUES
+from infra.naming import PENDING_INDEX, WORK_QUEUES, WORKERS
 from infra.settings import SettingsError
 from infra.timeouts import TIMEOUTS
 from tests.infra.stages import document, run_stage, updated, with_tenants
@@ -87,6 +86,8 @@ def test_the_bus_has_one_rule_that_hands_every_event_of_ours_to_notify() -> None
     (bus,) = run.of_type("aws:cloudwatch/eventBus:EventBus")
     assert bus.inputs["name"] == "onceward-dev_orders"
     assert bus.inputs["kmsKeyIdentifier"].endswith(":key/k1")
+    # What cannot be encrypted or decrypted reaches no rule, and so not the queue of the rule's target.
+    assert bus.inputs["deadLetterConfig"]["arn"].endswith(":onceward-dev_notify-dlq")
     (rule,) = [each for each in run.of_type(RULE) if "eventBusName" in each.inputs]
     assert rule.inputs["eventBusName"] == "onceward-dev_orders"
     # Nothing of a tenant: a rule a tenant would meet the quota of 300 a bus.
@@ -105,12 +106,13 @@ def test_what_notify_itself_gives_up_is_kept_too() -> None:
     assert config["destinationConfig"]["onFailure"]["destination"].endswith(":onceward-dev_notify-dlq")
 
 
-def test_only_the_bus_rule_may_put_failures_on_the_dead_letter_queue_of_notify() -> None:
+def test_only_the_bus_and_its_rule_may_put_failures_on_the_dead_letter_queue_of_notify() -> None:
     policy = document(updated("dev").one("aws:sqs/queuePolicy:QueuePolicy", "notify-dlq-policy"), "policy")
     (allow,) = [each for each in policy["Statement"] if each["Effect"] == "Allow"]
     assert allow["Principal"] == {"Service": "events.amazonaws.com"}
     rule = "arn:aws:events:eu-west-1:123456789012:rule/onceward-dev_orders/onceward-dev_orders-notify"
-    assert allow["Condition"] == {"ArnEquals": {"aws:SourceArn": rule}}
+    bus = "arn:aws:events:eu-west-1:123456789012:event-bus/onceward-dev_orders"
+    assert allow["Condition"] == {"ArnEquals": {"aws:SourceArn": [rule, bus]}}
     assert updated("dev").one(RULE, "orders-notify").inputs["name"] == rule.rsplit("/", 1)[1]
 
 

@@ -138,7 +138,14 @@ def test_alarms_rules_and_dashboards(stack: Stack) -> None:
         aws.cloudwatch.EventTarget(
             "target", rule=rule.name, target_id="topic", arn=topic.arn, input='"new"' if changed else '"old"'
         )
-        bus = aws.cloudwatch.EventBus("bus", name="s-bus", description="new" if changed else "old")
+        bus = aws.cloudwatch.EventBus(
+            "bus",
+            name="s-bus",
+            description="new" if changed else "old",
+            dead_letter_config=aws.cloudwatch.EventBusDeadLetterConfigArgs(
+                arn=f"arn:aws:sqs:{REGION}:000000000000:s-{'new' if changed else 'old'}"
+            ),
+        )
         heard = aws.cloudwatch.EventRule(
             "heard", name="s-heard", event_bus_name=bus.name, event_pattern=json.dumps({"source": ["s"]})
         )
@@ -157,7 +164,8 @@ def test_alarms_rules_and_dashboards(stack: Stack) -> None:
     assert alarm["Threshold"] == 2
     events = stack.aws.events
     assert events.list_targets_by_rule(Rule="s-rule")["Targets"][0]["Input"] == '"new"'
-    assert events.describe_event_bus(Name="s-bus")["Description"] == "new"
+    found = events.describe_event_bus(Name="s-bus")
+    assert (found["Description"], found["DeadLetterConfig"]["Arn"].rsplit(":")[-1]) == ("new", "s-new")
     [target] = events.list_targets_by_rule(Rule="s-heard", EventBusName="s-bus")["Targets"]
     assert target["RetryPolicy"] == {"MaximumRetryAttempts": 4}
 

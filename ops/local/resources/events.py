@@ -24,7 +24,7 @@ class EventBus(Provider):
 
     kind: ClassVar = "aws:cloudwatch/eventBus:EventBus"
     identity: ClassVar = Identity(names=("name",))
-    applied: ClassVar = frozenset({"name", "description", "kmsKeyIdentifier"})
+    applied: ClassVar = frozenset({"name", "description", "kmsKeyIdentifier", "deadLetterConfig"})
 
     def create(self, aws: Clients, name: str, inputs: Inputs) -> Made:
         """CreateEventBus."""
@@ -47,8 +47,11 @@ class EventBus(Provider):
 
 
 def _bus_settings(inputs: Inputs) -> dict[str, Any]:
+    letters = inputs.get("deadLetterConfig")
     return without_missing(
-        Description=inputs.get("description"), KmsKeyIdentifier=inputs.get("kmsKeyIdentifier")
+        Description=inputs.get("description"),
+        KmsKeyIdentifier=inputs.get("kmsKeyIdentifier"),
+        DeadLetterConfig=None if letters is None else {"Arn": letters["arn"]},
     )
 
 
