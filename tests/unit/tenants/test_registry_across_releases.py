@@ -11,7 +11,6 @@ import pytest
 from handlers.domain import registry_entry, tenant_config
 from handlers.domain.caller import KEYED_OPERATIONS, Caller
 from handlers.intake import settings_of
-from handlers.operations import accepted, executed
 from ops.openapi.api import OPERATIONS
 from tenants.loader import TenantSet, load_all
 from tenants.registry import key_hash, key_item, tenant_item
@@ -73,8 +72,8 @@ def test_the_earlier_releases_keys_are_read_and_new_operations_have_their_defaul
     assert {"windowSeconds": leads.window_seconds, "keySource": leads.key_source} == kept["leads"]
     assert leads.body_limit_bytes is None
     assert caller.body_limit_bytes == int(kept["item"]["bodyLimitBytes"]["N"])
-    for operation in (*accepted.BY_RESOURCE.values(), *executed.BY_RESOURCE.values()):
-        if operation.name != "leads":
+    for operation in OPERATIONS.values():
+        if operation.name in KEYED_OPERATIONS - {"leads"}:
             settings = settings_of(operation, caller)
             assert (settings.window_seconds, settings.key_source, settings.key_fields) == (
                 *(operation.window_seconds, operation.key_source, operation.key_fields),
