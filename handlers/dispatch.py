@@ -46,8 +46,11 @@ _RECORD_MS: Final = 14_000
 class Records(Protocol):
     """The records table."""
 
-    def write(self, delivery: Delivery) -> None:
-        """Write the record unless it is there; raises DispatchConflict, Refused or Unavailable."""
+    def write(self, delivery: Delivery) -> str | None:
+        """Write the record unless it is there; its status as it was found, None when it was not (or has none).
+
+        Raises DispatchConflict, Refused or Unavailable.
+        """
 
 
 class WorkQueues(Protocol):
@@ -157,9 +160,9 @@ def _from_stream(record: Mapping[str, Any], dependencies: Dependencies) -> None:
 def _from_queue(record: Mapping[str, Any], dependencies: Dependencies) -> None:
     trace = dependencies.trace({})
     try:
-        image = parking.image_in(record["body"])
-        trace = dependencies.trace(image)
-        delivery = _deliver(image, dependencies)
+        parked = parking.parked_in(record["body"])
+        trace = dependencies.trace(parked.image)
+        delivery = _deliver(parked.image, dependencies, republish=parked.republish)
     except Exception as error:
         # Never parked again: its message stays, and the queue's redrive policy counts the attempts.
         trace.failed(error)
@@ -189,8 +192,10 @@ def _back_off(
         dependencies.logger.warning("no_back_off", extra={"reason": reason_of(error)})
 
 
-def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
+def _deliver(image: Image, dependencies: Dependencies, *, republish: bool = False) -> Delivery:
     """The steps of DESIGN section 8, in this order: who hears of a record must be able to read it.
+
+    `republish`: an operator asks for the event once more, also of work that is done and would do nothing.
 
     Raises:
         Outage: what all tenants share does not answer: the records table, or a queue of work. Whatever else
@@ -200,14 +205,20 @@ def _deliver(image: Image, dependencies: Dependencies) -> Delivery:
     try:
         # Written before or by us: either way the event may not be out yet, so it goes on. Before the event is
         # even made: a document that makes none must not cost its caller the record.
-        dependencies.records.write(delivery)
+        status = dependencies.records.write(delivery)
     except Unavailable as error:
         raise batch.Outage(str(error)) from error
+    stage = dependencies.settings.stage
     follows = work.BY_OPERATION.get(delivery.operation)
+    if follows is None or not follows.announces:
+        # Before the work is queued: a webhook without a destination counts as delivered once the topic has it.
+        dependencies.topics.publish(delivery, cloud_event.encode(delivery, stage))
+    elif republish and status == follows.done:
+        # Its worker would find it done, and say nothing.
+        dependencies.topics.publish(delivery, cloud_event.encode_done(delivery, follows, stage))
+        return delivery
     if follows is not None:
         _queue_work(WorkMessage.of(delivery), dependencies)
-    if follows is None or not follows.announces:
-        dependencies.topics.publish(delivery, cloud_event.encode(delivery, dependencies.settings.stage))
     return delivery
 
 
@@ -227,6 +238,6 @@ def _changed(record: Mapping[str, Any]) -> Image:
 
 def _parked(record: Mapping[str, Any]) -> Image:
     try:
-        return parking.image_in(record["body"])
+        return parking.parked_in(record["body"]).image
     except Exception:  # noqa: BLE001 - only to say whose it is; its own attempt will say what is wrong with it
         return {}

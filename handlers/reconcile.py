@@ -1,4 +1,7 @@
-"""`reconcile`: scheduled, finds work that is pending too long, and sends its message again once a period."""
+"""`reconcile`: scheduled, sends the message of work that is pending too long again, once a period.
+
+Work that this has not helped for about a day it gives up.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from handlers.adapters.dispatch_trace import reason_of
 from handlers.adapters.pending_index import DynamoDbPending
 from handlers.adapters.work_queue import SqsWorkQueues
 from handlers.domain.errors import OncewardError
-from handlers.domain.pending import is_due, is_overdue, period_ms
-from handlers.domain.work import BY_OPERATION, pending_shards
+from handlers.domain.pending import is_due, is_hopeless, is_overdue, period_ms
+from handlers.domain.work import BY_OPERATION, PENDING_SHARDS, pending_shards
 from handlers.settings import ReconcileSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -47,6 +50,14 @@ class WorkQueues(Protocol):
         """Queue a piece of work; raises Refused or Unavailable."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A part of the index; its name says the operation too, for DynamoDB."""
+
+    operation: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Dependencies:
     """What the handler works with; tests bring their own.
@@ -54,7 +65,8 @@ class Dependencies:
     Attributes:
         progress: where the last run of this environment stopped, by shard. Without it a shard is begun anew,
             and nothing is lost: what is due stays due.
-        shuffled: brings shards into another order each time, so that none is always the last.
+        shuffled: brings the shards of all operations into another order each time, so that none, and no
+            operation, is always the last.
     """
 
     settings: ReconcileSettings
@@ -62,7 +74,7 @@ class Dependencies:
     work_queues: WorkQueues
     logger: Logger
     clock_ms: Callable[[], int]
-    shuffled: Callable[[tuple[str, ...]], list[str]]
+    shuffled: Callable[[tuple[Shard, ...]], list[Shard]]
     progress: dict[str, object] = field(default_factory=dict)
 
 
@@ -72,13 +84,17 @@ class Tally:
 
     Attributes:
         overdue: work that is pending for longer than a period, as far as the run has looked.
+        given_up: work that was marked as failed, having been sent again in vain.
         oldest_ms: the age of the oldest pending work, overdue or not.
+        looked: how many of the operation's shards were looked at.
     """
 
     overdue: int = 0
     requeued: int = 0
+    given_up: int = 0
     failed: int = 0
     oldest_ms: int = 0
+    looked: int = field(default=0, compare=False)
 
 
 @cache
@@ -108,41 +124,78 @@ def reconcile(dependencies: Dependencies, remaining_ms: Callable[[], int]) -> di
         ReconcileFailed: an index could not be read, or a message not be sent.
     """
     tallies = {operation: Tally() for operation in BY_OPERATION}
+    first_pages: dict[Shard, Page] = {}
+
+    def look(shard: Shard) -> None:
+        page = dependencies.pending.page(shard.name, None)
+        tallies[shard.operation].looked += 1
+        _count(page, tallies[shard.operation], dependencies)
+        first_pages[shard] = page
+
+    def work_through(shard: Shard) -> None:
+        _work_through(shard, first_pages[shard], tallies[shard.operation], dependencies, remaining_ms)
+
+    shards = [Shard(operation, name) for operation in tallies for name in pending_shards(operation)]
+    in_order = dependencies.shuffled(tuple(shards))
+    # All are looked at first, which takes a moment: the worse the backlog, the more it matters that its age
+    # is told, and the less likely it is that one run comes to the end of it.
+    _each(in_order, look, tallies, dependencies, remaining_ms)
+    _each([one for one in in_order if one in first_pages], work_through, tallies, dependencies, remaining_ms)
     for operation, tally in tallies.items():
-        for shard in dependencies.shuffled(pending_shards(operation)):
-            if remaining_ms() < _ITEM_MS:
-                break
-            try:
-                _shard(shard, tally, dependencies, remaining_ms)
-            except OncewardError as error:
-                # What holds up one shard (a queue, say) need not hold up the next.
-                tally.failed += 1
-                _log(dependencies, "failed", {"shard": shard, "reason": reason_of(error)})
         _tell(operation, tally, dependencies)
     if any(tally.failed for tally in tallies.values()):
         raise ReconcileFailed("pending work could not be looked through; see the log")
     return tallies
 
 
-def _shard(shard: str, tally: Tally, dependencies: Dependencies, remaining_ms: Callable[[], int]) -> None:
-    for page in _pages(shard, dependencies):
-        tally.failed += page.unreadable
+def _each(
+    shards: Iterable[Shard],
+    step: Callable[[Shard], None],
+    tallies: Mapping[str, Tally],
+    dependencies: Dependencies,
+    remaining_ms: Callable[[], int],
+) -> None:
+    for shard in shards:
+        if remaining_ms() < _ITEM_MS:
+            return
+        try:
+            step(shard)
+        except OncewardError as error:
+            # What holds up one shard (a queue, say) need not hold up the next.
+            tallies[shard.operation].failed += 1
+            _log(dependencies, "failed", {"shard": shard.name, "reason": reason_of(error)})
+
+
+def _count(page: Page, tally: Tally, dependencies: Dependencies) -> None:
+    now_ms = dependencies.clock_ms()
+    tally.failed += page.unreadable
+    tally.overdue += sum(is_overdue(work, now_ms) for work in page.items)
+    tally.oldest_ms = max([tally.oldest_ms, *(now_ms - work.since for work in page.items)])
+
+
+def _work_through(
+    shard: Shard, first: Page, tally: Tally, dependencies: Dependencies, remaining_ms: Callable[[], int]
+) -> None:
+    for page in _pages(shard.name, first, dependencies):
+        if page is not first:
+            _count(page, tally, dependencies)
         for work in page.items:
             now_ms = dependencies.clock_ms()
-            tally.oldest_ms = max(tally.oldest_ms, now_ms - work.since)
             if not is_overdue(work, now_ms):
-                dependencies.progress.pop(shard, None)
+                dependencies.progress.pop(shard.name, None)
                 return  # and all that follow are younger
-            tally.overdue += 1
             if remaining_ms() < _ITEM_MS:
                 return
-            if is_due(work, now_ms) and _requeue(work, now_ms, dependencies):
-                tally.requeued += 1
+            if not is_due(work, now_ms):
+                continue
+            if is_hopeless(work):
+                tally.given_up += _give_up(work, now_ms, dependencies)
+            else:
+                tally.requeued += _requeue(work, now_ms, dependencies)
 
 
-def _pages(shard: str, dependencies: Dependencies) -> Iterator[Page]:
+def _pages(shard: str, first: Page, dependencies: Dependencies) -> Iterator[Page]:
     """The first page, which holds the oldest work, then on from where the last run stopped."""
-    first = dependencies.pending.page(shard, None)
     yield first
     start = dependencies.progress.pop(shard, None) or first.next
     for _ in range(_PAGES - 1):
@@ -163,33 +216,56 @@ def _requeue(work: PendingWork, now_ms: int, dependencies: Dependencies) -> bool
     # one has sent nothing, and the work is due again when the period is over.
     if not dependencies.pending.mark_requeued(work, now_ms, now_ms - period_ms(work.requeues)):
         return False
+    dependencies.work_queues.send(work.message)
+    _log(dependencies, "requeued", _about(work, now_ms) | {"requeues": work.requeues + 1})
+    return True
+
+
+def _give_up(work: PendingWork, now_ms: int, dependencies: Dependencies) -> bool:
+    if not dependencies.pending.give_up(work, now_ms, now_ms - period_ms(work.requeues)):
+        return False
+    _log(dependencies, "given_up", _about(work, now_ms) | {"requeues": work.requeues})
+    return True
+
+
+def _about(work: PendingWork, now_ms: int) -> dict[str, object]:
     message = work.message
-    dependencies.work_queues.send(message)
-    said = {
+    return {
         "tenant": message.tenant_id,
         "operation": message.operation,
         "record_id": message.record_id,
         "event_id": message.event_id,
         "correlation_id": message.correlation_id,
         "pending_ms": now_ms - work.since,
-        "requeues": work.requeues + 1,
     }
-    _log(dependencies, "requeued", said)
-    return True
 
 
 def _tell(operation: str, tally: Tally, dependencies: Dependencies) -> None:
-    said = {"overdue": tally.overdue, "requeued": tally.requeued, "oldest_ms": tally.oldest_ms}
-    _log(dependencies, "looked", {"operation": operation, **said})
+    said = {"overdue": tally.overdue, "requeued": tally.requeued, "given_up": tally.given_up}
+    _log(
+        dependencies,
+        "looked",
+        {"operation": operation, "shards": tally.looked, "oldest_ms": tally.oldest_ms, **said},
+    )
     with suppress(Exception):
         service = metrics.service_name(dependencies.settings.stage, FUNCTION)
         # Zeros too: an alarm on a metric that is only there in trouble cannot tell "fine" from "not looked".
-        counts = {"PendingWork": tally.overdue, "Requeued": tally.requeued, "ReconcileFailed": tally.failed}
-        metrics.emit(service, operation, None, counts, {"PendingOldestAge": tally.oldest_ms})
+        counts = {
+            "Requeued": tally.requeued,
+            "WorkGivenUp": tally.given_up,
+            "ReconcileFailed": tally.failed,
+        }
+        ages: dict[str, float] = {}
+        # And none of what was not looked at, for the same reason.
+        if tally.looked == PENDING_SHARDS:
+            counts["PendingWork"] = tally.overdue
+            ages["PendingOldestAge"] = tally.oldest_ms
+        metrics.emit(service, operation, None, counts, ages)
 
 
 def _log(dependencies: Dependencies, outcome: str, said: Mapping[str, object]) -> None:
-    log = dependencies.logger.error if outcome == "failed" else dependencies.logger.info
+    fine = outcome not in {"failed", "given_up"}
+    log = dependencies.logger.info if fine else dependencies.logger.error
     # What was sent is sent, whether or not anybody can be told.
     with suppress(Exception):
         log(outcome, extra={"outcome": outcome, **said})

@@ -37,10 +37,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A receipt to be driven again: its place in the receipts table, and whose it is."""
+    """A receipt to be driven again: its place in the receipts table, and whose it is.
+
+    `republish`: its record is there, so what is wanted is its event, even where its work is done.
+    """
 
     pk: str
     tenant_id: str
+    republish: bool
 
 
 @dataclass(slots=True)
@@ -107,7 +111,11 @@ class Replay:
                 batch = keys[start : start + _BATCH]
                 present = self._present(batch)
                 found.missing += len(batch) - len(present)
-                found.due += [_due(by_record[key]) for key in batch if republish or key not in present]
+                found.due += [
+                    _due(by_record[key], republish=key in present)
+                    for key in batch
+                    if republish or key not in present
+                ]
             progress(found)
         return found
 
@@ -121,7 +129,7 @@ class Replay:
         image = answer.get("Item")
         if image is None or "outboxId" not in image:
             return False
-        self._queue.park(image, REASON, now_ms)
+        self._queue.park(image, REASON, now_ms, republish=due.republish)
         return True
 
     def _pages(self, window: Window) -> Iterator[list[Item]]:
@@ -161,8 +169,8 @@ def _record_key(receipt: Item) -> str | None:
         return None
 
 
-def _due(receipt: Item) -> Due:
-    return Due(receipt["pk"]["S"], receipt["tenantId"]["S"])
+def _due(receipt: Item, *, republish: bool) -> Due:
+    return Due(receipt["pk"]["S"], receipt["tenantId"]["S"], republish)
 
 
 def _filter(window: Window) -> tuple[list[str], dict[str, Any]]:

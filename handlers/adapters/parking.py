@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 
 from handlers.adapters.aws import CLIENT_CONFIG, translated
+from handlers.adapters.work_queue import SqsPauses
+from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.message_text import for_a_message
 
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import ChangeMessageVisibilityBatchRequestEntryTypeDef
 
 _SERVICE: Final = "retry queue"
 # The pauses between the attempts at a message: a minute, doubled each time, two hours at the most. A blip
@@ -23,8 +25,19 @@ _SERVICE: Final = "retry queue"
 # day, or a right that somebody has to find missing, ends before they do.
 _FIRST_PAUSE_SECONDS: Final = 60
 _LONGEST_PAUSE_SECONDS: Final = 2 * 3600
-# ChangeMessageVisibilityBatch takes ten (SQS API reference).
-_BATCH: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A message of the retry queue.
+
+    Attributes:
+        image: the receipt, as the stream brought it (DynamoDB JSON).
+        republish: an operator wants its event published once more, even where its work is done.
+    """
+
+    image: Mapping[str, Any]
+    republish: bool
 
 
 class RetryQueue:
@@ -34,20 +47,26 @@ class RetryQueue:
         self._queue_url = queue_url
         self._client: SQSClient = client or boto3.client("sqs", config=CLIENT_CONFIG)
 
-    def park(self, image: Mapping[str, Any], error: str, parked_at_ms: int) -> None:
+    def park(
+        self, image: Mapping[str, Any], error: str, parked_at_ms: int, *, republish: bool = False
+    ) -> None:
         """Queue `image`, the receipt as the stream brought it (DynamoDB JSON), for another attempt.
 
         The image, not the receipt's key: what the key holds by then may be another window's receipt, or
-        nothing. The queue is encrypted as the tables are, since the image holds the payload.
+        nothing. The queue is encrypted as the tables are, since the image holds the payload. By the tenant as
+        message group it is a fair queue, like those of work: one tenant's faults do not stand before another's.
 
         Raises:
             Unavailable: whether it was queued is unknown.
             Refused: the queue does not take it.
         """
+        group = _tenant_in(image)
+        body = to_body(image, error, parked_at_ms, republish=republish)
         with translated(_SERVICE):
-            self._client.send_message(
-                QueueUrl=self._queue_url, MessageBody=to_body(image, error, parked_at_ms)
-            )
+            if group is None:
+                self._client.send_message(QueueUrl=self._queue_url, MessageBody=body)
+            else:
+                self._client.send_message(QueueUrl=self._queue_url, MessageBody=body, MessageGroupId=group)
 
     def back_off(self, messages: Sequence[Mapping[str, Any]]) -> None:
         """Hide `messages` (SQS records as Lambda brings them) for as long as their number of receives asks.
@@ -55,10 +74,11 @@ class RetryQueue:
         Raises:
             Unavailable, Refused: some stay hidden only for the queue's own visibility timeout.
         """
-        for start in range(0, len(messages), _BATCH):
-            entries = [_entry(place, one) for place, one in enumerate(messages[start : start + _BATCH])]
-            with translated(_SERVICE):
-                self._client.change_message_visibility_batch(QueueUrl=self._queue_url, Entries=entries)
+        pauses = {
+            one["receiptHandle"]: pause_seconds(int(one["attributes"]["ApproximateReceiveCount"]))
+            for one in messages
+        }
+        SqsPauses(self._queue_url, self._client).hide(pauses)
 
 
 def pause_seconds(receives: int) -> int:
@@ -68,30 +88,35 @@ def pause_seconds(receives: int) -> int:
     return min(_FIRST_PAUSE_SECONDS << doublings, _LONGEST_PAUSE_SECONDS)
 
 
-def to_body(image: Mapping[str, Any], error: str, parked_at_ms: int) -> str:
-    """`{"image": ..., "error": ..., "parkedAt": ms}`, unescaped: escapes could outgrow the queue's limit."""
+def to_body(image: Mapping[str, Any], error: str, parked_at_ms: int, *, republish: bool = False) -> str:
+    """`{"image": ..., "error": ..., "parkedAt": ms}`, with `"republish": true` where that is asked for.
+
+    Unescaped: escapes could outgrow the queue's limit.
+    """
     parked = {"image": image, "error": error, "parkedAt": parked_at_ms}
+    if republish:
+        parked["republish"] = True
     return for_a_message(json.dumps(parked, ensure_ascii=False, separators=(",", ":")))
 
 
-def image_in(body: str) -> Mapping[str, Any]:
-    """The image in a message of the retry queue.
+def parked_in(body: str) -> Parked:
+    """What a message of the retry queue says.
 
     Raises:
         CorruptItem: the message was not written by `park`.
     """
     try:
-        image = json.loads(body)["image"]
+        message = json.loads(body)
+        image = message["image"]
     except (ValueError, KeyError, TypeError):
         raise CorruptItem("a message of the retry queue holds no image") from None
     if not isinstance(image, dict):
         raise CorruptItem("a message of the retry queue holds no image")
-    return image
+    return Parked(image, republish=message.get("republish") is True)
 
 
-def _entry(place: int, message: Mapping[str, Any]) -> ChangeMessageVisibilityBatchRequestEntryTypeDef:
-    return {
-        "Id": str(place),
-        "ReceiptHandle": message["receiptHandle"],
-        "VisibilityTimeout": pause_seconds(int(message["attributes"]["ApproximateReceiveCount"])),
-    }
+def _tenant_in(image: Mapping[str, Any]) -> str | None:
+    # An image may be parked because it is malformed, in any way.
+    attribute = image.get("tenantId")
+    tenant_id = attribute.get("S") if isinstance(attribute, dict) else None
+    return tenant_id if isinstance(tenant_id, str) and TENANT_ID.fullmatch(tenant_id) else None

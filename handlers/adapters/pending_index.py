@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
 from botocore.exceptions import ClientError
@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 from handlers.adapters.aws import CLIENT_CONFIG, code_of, translated
 from handlers.domain.keys import partition_key
 from handlers.domain.pending import Page, PendingWork
+from handlers.domain.work import BY_OPERATION
 from handlers.domain.work_message import WorkMessage
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ _NOBODY_AT_IT: Final = "(attribute_not_exists(workLeaseUntil) OR workLeaseUntil 
 # A worker was at it a moment ago, and failed: its message waits for the next attempt.
 _QUIET: Final = "updatedAt <= :quiet"
 _MARK: Final = "SET requeuedAt = :now ADD requeues :one"
+_GIVE_UP: Final = (
+    "SET #status = :failed, updatedAt = :now REMOVE pendingShard, pendingSince, requeuedAt, requeues"
+)
 
 
 class DynamoDbPending:
@@ -66,11 +70,33 @@ class DynamoDbPending:
         A mark whose answer was lost and that the SDK sends again is refused: nothing is sent until the next
         period, when it is due once more.
         """
+        marked, _ = self._update(
+            work, now_ms, quiet_since_ms, {"UpdateExpression": _MARK}, {":one": _number(1)}
+        )
+        return marked
+
+    def give_up(self, work: PendingWork, now_ms: int, quiet_since_ms: int) -> bool:
+        """See `PendingIndex.give_up`."""
+        failed: AttributeValueTypeDef = {"S": BY_OPERATION[work.message.operation].failed}
+        change = {"UpdateExpression": _GIVE_UP, "ExpressionAttributeNames": {"#status": "status"}}
+        done, item = self._update(work, now_ms, quiet_since_ms, change, {":failed": failed})
+        # Refused, and it is as we would have made it: this very write, sent again after a lost answer.
+        return done or (item.get("status") == failed and item.get("updatedAt") == _number(now_ms))
+
+    def _update(
+        self,
+        work: PendingWork,
+        now_ms: int,
+        quiet_since_ms: int,
+        change: Mapping[str, Any],
+        more: Mapping[str, AttributeValueTypeDef],
+    ) -> tuple[bool, dict[str, AttributeValueTypeDef]]:
+        """Whether it took effect; the item that refused it (empty: none did, or there is none)."""
         values: dict[str, AttributeValueTypeDef] = {
             ":since": _number(work.since),
             ":now": _number(now_ms),
             ":quiet": _number(quiet_since_ms),
-            ":one": _number(1),
+            **more,
         }
         as_seen = _NEVER_REQUEUED
         if work.requeued_at is not None:
@@ -80,15 +106,16 @@ class DynamoDbPending:
                 self._client.update_item(
                     TableName=self._table,
                     Key={"pk": {"S": partition_key(work.message.tenant_id, work.message.record_id)}},
-                    UpdateExpression=_MARK,
                     ConditionExpression=f"{_STILL_PENDING} AND {as_seen} AND {_NOBODY_AT_IT} AND {_QUIET}",
                     ExpressionAttributeValues=values,
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    **change,
                 )
             except ClientError as error:
                 if code_of(error) != "ConditionalCheckFailedException":
                     raise
-                return False
-        return True
+                return False, cast("dict[str, Any]", error.response).get("Item") or {}
+        return True, {}
 
 
 def _pending_in(item: Mapping[str, Any]) -> PendingWork | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import boto3
@@ -14,7 +15,7 @@ from handlers.domain.outbox import Delivery, DispatchConflict
 from handlers.domain.work import BY_OPERATION, pending_shard, with_status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -29,12 +30,20 @@ _ABOUT_THE_ITEM = "ValidationException"
 class DynamoDbRecords:
     """The records table."""
 
-    def __init__(self, table: str, client: DynamoDBClient | None = None) -> None:
+    def __init__(
+        self,
+        table: str,
+        client: DynamoDBClient | None = None,
+        clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
         self._table = table
         self._client: DynamoDBClient = client or boto3.client("dynamodb", config=CLIENT_CONFIG)
+        self._clock_ms = clock_ms
 
-    def write(self, delivery: Delivery) -> None:
+    def write(self, delivery: Delivery) -> str | None:
         """Write the record of `delivery`, unless a delivery of the same event has done so.
+
+        Answers the status of the record that was there; None when there was none, or none with work.
 
         Raises:
             DispatchConflict: another event has written this id.
@@ -43,7 +52,7 @@ class DynamoDbRecords:
         """
         try:
             with translated(_SERVICE):
-                self._put(delivery)
+                return self._put(delivery)
         except Refused as error:
             if error.reason == _ABOUT_THE_ITEM:
                 raise
@@ -78,11 +87,11 @@ class DynamoDbRecords:
         document, status = item["document"]["S"], item.get("status")
         return document if status is None else with_status(document, status["S"])
 
-    def _put(self, delivery: Delivery) -> None:
+    def _put(self, delivery: Delivery) -> str | None:
         try:
             self._client.put_item(
                 TableName=self._table,
-                Item=to_item(delivery),
+                Item=to_item(delivery, self._clock_ms()),
                 ConditionExpression="attribute_not_exists(pk)",
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
@@ -90,12 +99,18 @@ class DynamoDbRecords:
             if code_of(error) != "ConditionalCheckFailedException":
                 raise
             # Ours: an earlier delivery wrote it, or this call did and its answer was lost.
-            _require_same_event(error.response.get("Item"), delivery)
+            existing = _of_same_event(error.response.get("Item"), delivery)
+            return None if "status" not in existing else str(existing["status"]["S"])
+        return None
 
 
-def to_item(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
-    """The record of `delivery` as a DynamoDB item; if work follows, with status and place in the index."""
-    return _work_to_follow(delivery) | {
+def to_item(delivery: Delivery, now_ms: int) -> dict[str, AttributeValueTypeDef]:
+    """The record of `delivery` as a DynamoDB item; if work follows, with status and place in the index.
+
+    `now_ms`: when it is written. After an outage of the stream that is long after it was accepted, and the
+    message that `dispatch` is about to send must not be taken for lost.
+    """
+    return _work_to_follow(delivery, now_ms) | _kept_until(delivery) | {
         "pk": {"S": partition_key(delivery.tenant_id, delivery.record_id)},
         "tenantId": {"S": delivery.tenant_id},
         "recordId": {"S": delivery.record_id},
@@ -124,25 +139,31 @@ def from_item(item: Mapping[str, Any]) -> Delivery:
             document=item["document"]["S"],
             correlation_id=item["correlationId"]["S"],
             created_at=int(item["createdAt"]["N"]),
+            purge_at=int(item["purgeAt"]["N"]) if "purgeAt" in item else None,
         )
     except (KeyError, TypeError, ValueError):
         raise CorruptItem("an item of the records table lacks what every record has") from None
 
 
-def _work_to_follow(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
+def _kept_until(delivery: Delivery) -> dict[str, AttributeValueTypeDef]:
+    return {} if delivery.purge_at is None else {"purgeAt": {"N": str(delivery.purge_at)}}
+
+
+def _work_to_follow(delivery: Delivery, now_ms: int) -> dict[str, AttributeValueTypeDef]:
     work = BY_OPERATION.get(delivery.operation)
     if work is None:
         return {}
     return {
         "status": {"S": work.waiting},
-        "updatedAt": {"N": str(delivery.created_at)},
+        "updatedAt": {"N": str(now_ms)},
         "pendingShard": {"S": pending_shard(delivery.operation, delivery.record_id)},
         "pendingSince": {"N": str(delivery.created_at)},
     }
 
 
-def _require_same_event(existing: object, delivery: Delivery) -> None:
+def _of_same_event(existing: object, delivery: Delivery) -> Mapping[str, Any]:
     if not isinstance(existing, dict) or not existing:
         raise Unavailable(_SERVICE, "the refused write brought no item back")
     if existing.get("eventId") != {"S": delivery.event_id}:
         raise DispatchConflict(f"record {delivery.record_id} was written by another event")
+    return existing

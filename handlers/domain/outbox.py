@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem, OncewardError
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from handlers.domain.receipt import Receipt
+
+
+# Issue 3, webhooks: "Retention 30 days". Nobody asked for an end of other operations' records.
+_KEPT_SECONDS: Final = {"webhooks": 30 * 24 * 60 * 60}
 
 
 class DispatchConflict(OncewardError):
@@ -38,7 +42,8 @@ class Announced(Protocol):
 class Delivery:
     """One acceptance on its way out.
 
-    `document` is the record as JSON text, delivered byte for byte; `created_at` is in ms since the epoch.
+    `document` is the record as JSON text, delivered byte for byte; `created_at` is in ms since the epoch,
+    `purge_at` in SECONDS: when TTL may delete the record, None for never.
     """
 
     tenant_id: str
@@ -49,6 +54,7 @@ class Delivery:
     document: str
     correlation_id: str
     created_at: int
+    purge_at: int | None = None
 
 
 def is_due(new_image: Mapping[str, Any] | None, old_image: Mapping[str, Any] | None) -> bool:
@@ -80,4 +86,13 @@ def delivery_of(receipt: Receipt) -> Delivery:
         document=receipt.outbox.document,
         correlation_id=receipt.correlation_id,
         created_at=receipt.created_at,
+        purge_at=_purge_at(receipt),
     )
+
+
+def _purge_at(receipt: Receipt) -> int | None:
+    kept = _KEPT_SECONDS.get(receipt.operation)
+    if kept is None:
+        return None
+    # Not before its receipt, whose answer names it, and from which `dispatch replay` would write it anew.
+    return max(receipt.created_at // 1000 + kept, receipt.purge_at)

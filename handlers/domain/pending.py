@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 # (handlers.adapters.work_batch): what nobody touched for five has lost its message, or waits in a long queue.
 PERIOD_MS: Final = 5 * 60_000
 # In a long queue another message helps nobody, so each is followed by twice the wait, up to an hour: a lost
-# message costs an hour at the most, and a backlog of a day no more than 27 messages for a piece of work.
+# message costs an hour at the most, and a backlog of a day few messages for a piece of work.
 LONGEST_PERIOD_MS: Final = 60 * 60_000
+# After that, about a day of it, sending again has helped nobody: the work kills its function each time, say,
+# which can mark nothing. A person is told, and what still has a message is worked on all the same.
+MOST_REQUEUES: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,9 @@ class Page:
 
 
 class PendingIndex(Protocol):
-    """The sparse index of pending work, and the one write that lets a piece of it be sent again.
+    """The sparse index of pending work, and the writes that let a piece of it be sent again or given up.
 
-    Both raise Unavailable or Refused.
+    All raise Unavailable or Refused.
     """
 
     def page(self, shard: str, start: object | None) -> Page:
@@ -61,6 +64,12 @@ class PendingIndex(Protocol):
         `quiet_since_ms`: nobody may have touched it since.
         """
 
+    def give_up(self, work: PendingWork, now_ms: int, quiet_since_ms: int) -> bool:
+        """Mark work as failed under the same conditions: it is pending no more.
+
+        A message brings it back, and its periods begin anew.
+        """
+
 
 def period_ms(requeues: int) -> int:
     """How long work waits, untouched, for its message number `requeues` + 1 to be sent again, ms."""
@@ -70,6 +79,11 @@ def period_ms(requeues: int) -> int:
 def is_overdue(work: PendingWork, now_ms: int) -> bool:
     """Whether the work is pending for so long that it is counted."""
     return now_ms - work.since >= PERIOD_MS
+
+
+def is_hopeless(work: PendingWork) -> bool:
+    """Whether the work was sent again so often that once more would not help."""
+    return work.requeues >= MOST_REQUEUES
 
 
 def is_due(work: PendingWork, now_ms: int) -> bool:

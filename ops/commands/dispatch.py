@@ -55,7 +55,8 @@ def replay(
     published again has the same id.
 
     A record that is there says nothing of its event: --republish drives those receipts too, so that
-    subscribers may get events twice, with the same id. --from-failures needs no --since (it counts from
+    subscribers may get events twice, with the same id. The event of an order that is completed is sent again;
+    an order that is not (given up, say) is tried again, and its event follows. --from-failures needs no --since (it counts from
     when an object was written), and finds what the receipts no longer hold: what a later use of a key has
     overwritten.
     """

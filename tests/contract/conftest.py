@@ -11,6 +11,7 @@ import pytest
 from moto import mock_aws
 
 from handlers.adapters.receipts import DynamoDbReceipts
+from tests.contract.work_world import work_client, work_world
 from tests.fakes.receipts import InMemoryReceipts
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from handlers.domain.ports import ReceiptStore
+
+__all__ = ["work_client", "work_world"]
 
 _NUMBERS = itertools.count()
 

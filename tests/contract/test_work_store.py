@@ -2,94 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
-import uuid
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
 
 import boto3
 import pytest
 from botocore.stub import Stubber
-from moto import mock_aws
 
-from handlers.adapters.pending_index import DynamoDbPending
-from handlers.adapters.records import DynamoDbRecords
 from handlers.adapters.work_store import DynamoDbWork
 from handlers.domain.errors import Refused, Unavailable
-from handlers.domain.outbox import Delivery
-from handlers.domain.pending import PERIOD_MS, PendingIndex, PendingWork
-from handlers.domain.work import ORDERS, pending_shard
-from handlers.domain.work_item import (
-    AlreadyDone,
-    Claimed,
-    NoSuchWork,
-    TwinAtWork,
-    WorkClaim,
-    WorkItem,
-    WorkStore,
-)
-from handlers.domain.work_message import WorkMessage
+from handlers.domain.work_item import AlreadyDone, Claimed, NoSuchWork, TwinAtWork, decide
 from tests.builders import NOW_MS
-from tests.fakes.work import InMemoryWork
-from tests.records_table import make_records_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ORDER = Delivery("acme", "orders", "E1", "order.completed", "R1", '{"id":"R1"}', "correlation-1", NOW_MS)
-MESSAGE = WorkMessage.of(ORDER)
-LEASE_MS = 60_000
-_NUMBERS = itertools.count()
+from tests.contract.work_world import LEASE_MS, MESSAGE, ORDER, State, World, claim, item
 
 
-class Writer(Protocol):
-    """What writes records, as `dispatch` does."""
-
-    def write(self, delivery: Delivery) -> None: ...
-
-
-@dataclass
-class World:
-    records: Writer
-    work: WorkStore
-    pending: PendingIndex
-
-    def pending_work(self) -> list[PendingWork]:
-        return list(self.pending.page(pending_shard("orders", "R1"), None).items)
-
-
-@pytest.fixture(scope="module")
-def moto_client() -> Iterator[Any]:
-    """One client for all tests, each of which makes a table of its own: a client takes longer than a test."""
-    with mock_aws():
-        yield boto3.client("dynamodb", region_name="us-east-1")
-
-
-@pytest.fixture(params=["fake", "moto", pytest.param("local-aws", marks=pytest.mark.platform)])
-def world(request: pytest.FixtureRequest) -> World:
-    if request.param == "fake":
-        fake = InMemoryWork()
-        return World(fake, fake, fake)
-    if request.param == "moto":
-        client = request.getfixturevalue("moto_client")
-    else:
-        client = request.getfixturevalue("platform").client("dynamodb")
-    table = f"records-{next(_NUMBERS)}-{uuid.uuid4().hex[:8]}"
-    make_records_table(client, table)
-    return World(DynamoDbRecords(table, client), DynamoDbWork(table, client), DynamoDbPending(table, client))
-
-
-def claim(owner: str, **changes: Any) -> WorkClaim:
-    return replace(WorkClaim(ORDERS, MESSAGE, owner, NOW_MS, NOW_MS + LEASE_MS), **changes)
-
-
-def item(**changes: Any) -> WorkItem:
-    return replace(WorkItem(ORDER, "PROCESSING", 1, "one", NOW_MS + LEASE_MS), **changes)
+@pytest.fixture
+def world(work_world: World) -> World:
+    return work_world
 
 
 def test_the_first_claim_brings_the_record_whole(world: World) -> None:
     world.records.write(ORDER)
-    assert world.work.claim(claim("one")) == Claimed(item())
+    assert world.work.claim(claim("one", now_ms=NOW_MS + 3)) == Claimed(item())
+    # Touched, so that no reconciler takes its message for lost meanwhile.
+    assert world.state() == State("PROCESSING", NOW_MS + 3, "one", NOW_MS + LEASE_MS, 0)
 
 
 def test_a_twin_is_told_until_when_the_first_may_be_at_it(world: World) -> None:
@@ -118,6 +53,7 @@ def test_what_is_done_is_done_and_no_longer_pending(world: World) -> None:
     world.records.write(ORDER)
     world.work.claim(claim("one"))
     assert world.work.finish(claim("one"), NOW_MS + 5)
+    assert world.state() == State("COMPLETED", NOW_MS + 5, None, 0, 0)
     assert world.work.claim(claim("two")) == AlreadyDone()
     assert world.pending_work() == []
 
@@ -146,6 +82,7 @@ def test_what_was_given_back_can_be_claimed_at_once(world: World) -> None:
     world.work.claim(claim("one"))
     for _ in range(2):  # sent twice, it is the same
         world.work.fail(claim("one"), NOW_MS + 5, final=False)
+    assert world.state() == State("PROCESSING", NOW_MS + 5, "one", 0, 0)
     assert world.work.claim(claim("two")) == Claimed(item(owner="two", attempts=2))
     assert [work.since for work in world.pending_work()] == [NOW_MS]
 
@@ -155,6 +92,7 @@ def test_what_failed_for_good_is_not_pending_until_somebody_brings_it_back(world
     world.work.claim(claim("one"))
     for _ in range(2):
         world.work.fail(claim("one"), NOW_MS + 5, final=True)
+    assert world.state() == State("FAILED", NOW_MS + 5, "one", 0, 0)
     assert world.pending_work() == []
 
     redriven = claim("two", now_ms=NOW_MS + 7)
@@ -176,47 +114,9 @@ def test_a_message_of_another_event_claims_nothing(world: World) -> None:
     assert world.work.claim(claim("two")) == Claimed(item(owner="two"))
 
 
-DUE = NOW_MS + PERIOD_MS
-
-
-def test_pending_work_is_marked_once_and_counted(world: World) -> None:
-    world.records.write(ORDER)
-    [seen] = world.pending_work()
-    assert seen == PendingWork(MESSAGE, NOW_MS, None, 0)
-
-    assert world.pending.mark_requeued(seen, DUE, NOW_MS)
-    # Another reconciler, which saw the same, and one that saw the mark.
-    assert not world.pending.mark_requeued(seen, DUE + 1, NOW_MS + 1)
-    [marked] = world.pending_work()
-    assert marked == PendingWork(MESSAGE, NOW_MS, DUE, 1)
-    assert world.pending.mark_requeued(marked, DUE + 9, NOW_MS + 9)
-
-
-def test_work_that_somebody_is_at_or_was_a_moment_ago_is_left_alone(world: World) -> None:
-    world.records.write(ORDER)
-    [seen] = world.pending_work()
-    world.work.claim(claim("one", now_ms=DUE - 10, lease_until=DUE))
-    assert not world.pending.mark_requeued(seen, DUE, DUE)  # at it
-    world.work.fail(claim("one"), DUE - 1, final=False)
-    assert not world.pending.mark_requeued(seen, DUE, NOW_MS)  # a moment ago: its message waits for its turn
-    assert world.pending.mark_requeued(seen, DUE, DUE - 1)
-
-
-@pytest.mark.parametrize("ended", ["finished", "failed"])
-def test_work_that_has_ended_is_not_sent_again_by_who_saw_it_pending(world: World, ended: str) -> None:
-    world.records.write(ORDER)
-    [seen] = world.pending_work()
-    world.work.claim(claim("one"))
-    if ended == "finished":
-        world.work.finish(claim("one"), NOW_MS)
-    else:
-        world.work.fail(claim("one"), NOW_MS, final=True)
-    assert not world.pending.mark_requeued(seen, DUE + LEASE_MS, DUE)
-
-
-def test_work_whose_record_is_gone_is_not_made_anew(world: World) -> None:
-    assert not world.pending.mark_requeued(PendingWork(MESSAGE, NOW_MS, None, 0), DUE, NOW_MS)
-    assert world.work.claim(claim("one")) == NoSuchWork()
+def test_what_is_done_is_done_whoever_owns_it() -> None:
+    # An owner that was left on it must not make its own message do the work again.
+    assert decide(item(status="COMPLETED"), claim("one")) == AlreadyDone()
 
 
 @pytest.mark.parametrize(

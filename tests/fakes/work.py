@@ -12,6 +12,8 @@ from handlers.domain.work_item import Claimed, WorkItem, decide
 from handlers.domain.work_message import WorkMessage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from handlers.domain.outbox import Delivery
     from handlers.domain.work_item import ClaimOutcome, WorkClaim
 
@@ -30,15 +32,21 @@ class Stored:
 class InMemoryWork:
     """Over a dict; the lock makes check and write one step, as DynamoDB does."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock_ms: Callable[[], int] | None = None) -> None:
+        """`clock_ms`: of who writes records; without it, each is written when it was accepted."""
         self.records: dict[tuple[str, str], Stored] = {}
+        self._clock_ms = clock_ms
         self._lock = threading.Lock()
 
-    def write(self, delivery: Delivery) -> None:
+    def write(self, delivery: Delivery) -> str | None:
         """As `dispatch` writes a record."""
         place = (delivery.tenant_id, delivery.record_id)
+        if place in self.records:
+            return self.records[place].item.status
+        now_ms = delivery.created_at if self._clock_ms is None else self._clock_ms()
         item = WorkItem(delivery, BY_OPERATION[delivery.operation].waiting, 0, None, 0)
-        self.records.setdefault(place, Stored(item, delivery.created_at, delivery.created_at))
+        self.records[place] = Stored(item, now_ms, delivery.created_at)
+        return None
 
     def claim(self, claim: WorkClaim) -> ClaimOutcome:
         with self._lock:
@@ -85,18 +93,36 @@ class InMemoryWork:
 
     def mark_requeued(self, work: PendingWork, now_ms: int, quiet_since_ms: int) -> bool:
         with self._lock:
-            place = (work.message.tenant_id, work.message.record_id)
-            stored = self.records.get(place)
-            if (
-                stored is None
-                or stored.since != work.since
-                or stored.requeued_at != work.requeued_at
-                or stored.item.lease_until >= now_ms
-                or stored.updated_at > quiet_since_ms
-            ):
+            stored = self._lost(work, now_ms, quiet_since_ms)
+            if stored is None:
                 return False
-            self.records[place] = replace(stored, requeued_at=now_ms, requeues=stored.requeues + 1)
+            marked = replace(stored, requeued_at=now_ms, requeues=stored.requeues + 1)
+            self.records[work.message.tenant_id, work.message.record_id] = marked
             return True
+
+    def give_up(self, work: PendingWork, now_ms: int, quiet_since_ms: int) -> bool:
+        with self._lock:
+            stored = self._lost(work, now_ms, quiet_since_ms)
+            place = (work.message.tenant_id, work.message.record_id)
+            failed = BY_OPERATION[work.message.operation].failed
+            if stored is None:
+                there = self.records.get(place)
+                return there is not None and (there.item.status, there.updated_at) == (failed, now_ms)
+            item = replace(stored.item, status=failed)
+            self.records[place] = Stored(item, now_ms, since=None)
+            return True
+
+    def _lost(self, work: PendingWork, now_ms: int, quiet_since_ms: int) -> Stored | None:
+        stored = self.records.get((work.message.tenant_id, work.message.record_id))
+        if (
+            stored is None
+            or stored.since != work.since
+            or stored.requeued_at != work.requeued_at
+            or stored.item.lease_until >= now_ms
+            or stored.updated_at > quiet_since_ms
+        ):
+            return None
+        return stored
 
 
 def _place(claim: WorkClaim) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from moto import mock_aws
 from handlers import deliver, dispatch, execute, fulfil, notify, read, reconcile
 from handlers.adapters.event_bus import EventBridgeBus
 from handlers.adapters.secrets import SsmSecrets
+from handlers.domain.work import BY_OPERATION, pending_shards
 from handlers.settings import ForbiddenSettingError, MissingSettingError
 from tests.records_table import make_records_table
 from tests.stream_events import inserted, stream_batch
@@ -38,6 +39,7 @@ ENVIRONMENT = {
     "EVENT_BUS_NAME": "onceward-dev_orders",
     "MAX_RECEIVES": "12",
 }
+ALL_SHARDS = [shard for operation in BY_OPERATION for shard in pending_shards(operation)]
 CACHED = (
     *(deliver._worker, fulfil._worker),
     *(dispatch._dependencies, notify._dependencies, read._dependencies, reconcile._dependencies),
@@ -228,6 +230,14 @@ def test_a_stand_in_is_refused_wherever_it_would_take_real_charges(
     cached.cache_clear()
     with pytest.raises(ForbiddenSettingError, match=f"STAND_IN_URL is for stage local, not {stage}$"):
         cached()
+
+
+def test_no_shard_and_no_operation_is_always_the_last_that_is_looked_at(world: World) -> None:
+    shards = tuple(reconcile.Shard(name.partition("#")[0], name) for name in ALL_SHARDS)
+    orders = [reconcile._dependencies().shuffled(shards) for _ in range(300)]
+    assert {tuple(sorted(order, key=str)) for order in orders} == {tuple(sorted(shards, key=str))}
+    # That one of 16 is the last of none of 300 has a chance of 16 * (15/16)^300, one in 16 million.
+    assert {order[-1] for order in orders} == set(shards)
 
 
 @pytest.mark.parametrize(
