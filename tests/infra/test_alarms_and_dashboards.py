@@ -196,30 +196,6 @@ def test_the_platform_rings_for(watched: str) -> None:
     assert ("statistic" in alarm) != ("extendedStatistic" in alarm)
 
 
-def test_a_tables_alarm_ends_though_its_namespace_ignores_what_is_missing() -> None:
-    found = [
-        each
-        for each in updated("prod").of_type(ALARM)
-        if any(namespace == "AWS/DynamoDB" for namespace, _, _ in read_by(each))
-    ]
-    assert len(found) == 2 * len(alarms.TABLES)
-    for each in found:
-        # Whatever `treatMissingData` says: without a zero it would ring for ever.
-        total, query = each.inputs["metricQueries"]
-        assert (total["expression"], total["returnData"]) == ("FILL(m0, 0)", True)
-        assert query["metric"]["stat"] == "Sum"
-
-
-@pytest.mark.parametrize(("minutes", "periods"), [(1, 5), (2, 3), (5, 1), (10, 1)])
-def test_a_sum_that_is_filled_looks_back_to_what_comes_late(minutes: int, periods: int) -> None:
-    rules = {"failedRequests": {"threshold": 1, "minutes": minutes}}
-    alarm = run_stage("dev", with_tenants([tenant("bee", alarms=rules)])).one(
-        ALARM, "bee.alarm.failed-requests"
-    )
-    # The newest minute of a metric from a log is always a zero: alone, it would never ring.
-    assert (alarm.inputs["evaluationPeriods"], alarm.inputs["datapointsToAlarm"]) == (periods, 1)
-
-
 def watched_by(stage: str) -> set[tuple[str, str, frozenset[tuple[str, str]]]]:
     """Namespace, name and dimensions of every metric that a stage's alarms and dashboards read."""
     run = updated(stage)
