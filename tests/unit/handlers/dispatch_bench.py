@@ -6,11 +6,13 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import boto3
 from aws_lambda_powertools import Logger
+from moto.sqs.models import sqs_backends
 
 from handlers.adapters.parking import RetryQueue
 from handlers.adapters.records import DynamoDbRecords
@@ -61,10 +63,10 @@ class FailingRecords:
     records: Records
     tenants: frozenset[str]
 
-    def write(self, delivery: Delivery) -> None:
+    def write(self, delivery: Delivery) -> str | None:
         if delivery.tenant_id in self.tenants:
             raise Unavailable("records", "ThrottlingException")
-        self.records.write(delivery)
+        return self.records.write(delivery)
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Failing:
     error: BaseException
     calls: int = 0
 
-    def write(self, delivery: Delivery) -> None:
+    def write(self, delivery: Delivery) -> str | None:
         self.calls += 1
         raise self.error
 
@@ -117,7 +119,7 @@ class Bench:
             settings=DispatchSettings(
                 STAGE, RECORDS_TABLE, prefix, self._retry_queue, self._work_queues, partial_failures
             ),
-            records=DynamoDbRecords(RECORDS_TABLE, self._dynamodb),
+            records=DynamoDbRecords(RECORDS_TABLE, self._dynamodb, lambda: builders.NOW_MS + LAG_MS),
             work_queues=SqsWorkQueues(self._work_queues, self._sqs),
             topics=self.topics,
             parking=RetryQueue(self._retry_queue, self._sqs),
@@ -148,6 +150,27 @@ class Bench:
     def parked(self) -> list[dict[str, Any]]:
         """What waits on the retry queue."""
         return [json.loads(body) for body in self._drain(self._retry_queue)]
+
+    def retry_batch(self) -> dict[str, Any]:
+        """What waits on the retry queue, as Lambda brings it."""
+        records = [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+                "eventSource": "aws:sqs",
+            }
+            for message in self._messages(self._retry_queue)
+        ]
+        return {"Records": records}
+
+    def hidden_for(self, record: Mapping[str, Any]) -> float:
+        """For how many seconds from now a message of the retry queue is hidden (moto's own books)."""
+        backend = sqs_backends["123456789012"][REGION]
+        queue = backend.queues[self._retry_queue.rpartition("/")[2]]
+        [message] = [one for one in queue._messages if one.id == record["messageId"]]
+        return message.visible_at / 1000 - time.time()
 
     def queued(self, operation: str) -> list[dict[str, Any]]:
         """The messages on an operation's queue of work, with their attributes."""

@@ -15,6 +15,7 @@ from ops.replay import parse_since
 from tests import builders
 from tests.stream_events import queue_batch
 from tests.unit.handlers.dispatch_bench import accepted, event_ids
+from tests.unit.handlers.test_dispatch_work import accepted_work
 from tests.unit.ops.replay_stage import RECEIPTS_TABLE
 
 if TYPE_CHECKING:
@@ -108,6 +109,20 @@ def test_an_event_that_was_lost_behind_its_record_comes_with_republish(stage: St
     assert stage.bench.dispatch(queue_batch(stage.bodies())) == {"batchItemFailures": []}
     assert event_ids(stage.bench.published()) == [delivery_of(recent(1)).event_id]
     assert stage.bench.records() == before
+
+
+def test_a_completed_orders_event_comes_with_republish_and_is_no_work(stage: Stage) -> None:
+    order = replace(accepted_work(1, "orders"), created_at=NOW_MS - HOUR_MS)
+    stage.put(order, recorded=True)
+    [record] = stage.bench.records()
+    stage.bench.put_record(record | {"status": {"S": "COMPLETED"}})
+
+    assert stage.counts("--since", "2h", "--republish")["queued"] == 1
+    assert stage.bench.dispatch(queue_batch(stage.bodies())) == {"batchItemFailures": []}
+
+    [event] = [json.loads(text) for text in stage.bench.published()]
+    assert (event["id"], event["data"]["status"]) == (delivery_of(order).event_id, "COMPLETED")
+    assert stage.bench.queued("orders") == []
 
 
 def test_republishing_says_that_events_may_come_twice(stage: Stage) -> None:
