@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from handlers.domain import keys
+from handlers.domain import ids, keys
 from handlers.domain.errors import InvalidKey
 from ops.output import print_json
-from ops.receipts import Receipts
+from ops.receipts import Receipts, is_young
 from ops.stages import clients, reach
 from tenants.models import TENANT_ID
 
@@ -73,7 +74,14 @@ def record(where: Place, record_id: str) -> Mapping[str, Any]:
     """The record with this id (the item without its document); exit code 1 when there is none."""
     found = where.store.record(where.tenant_id, record_id)
     if found is None:
-        raise _nothing(where, "record of this id", "dispatch has not written it, or it is another tenant's.")
+        created_at = ids.created_at_ms(record_id)
+        young = created_at is not None and is_young(created_at, time.time_ns() // 1_000_000)
+        why = (
+            "the id is seconds old, and dispatch writes it within ten: look again."
+            if young
+            else "dispatch has not written it, or it is another tenant's."
+        )
+        raise _nothing(where, "record of this id", why)
     return found
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _CONDITION_FAILED: Final = "ConditionalCheckFailedException"
 # DESIGN section 7's margin for skew: a lease that is over by this machine's clock may not be for its owner.
 _SKEW_MS: Final = 5_000
+# `dispatch` writes a record within a second or so, ten at the outside (DESIGN section 8; handlers.read too).
+_YOUNG_MS: Final = 10_000
 # A takeover changes the owner, a completion the status, a release the lease: none of these was shown.
 _AS_SHOWN: Final = "#owner = :owner AND #status = :status AND leaseUntil = :lease"
 
@@ -100,6 +102,11 @@ def ids_of(receipt: Receipt) -> Ids:
 def may_be_running(receipt: Receipt, now_ms: int) -> bool:
     """Whether its owner may still be at it."""
     return receipt.status is Status.IN_PROGRESS and receipt.lease_until + _SKEW_MS > now_ms
+
+
+def is_young(created_at: int, now_ms: int) -> bool:
+    """Whether the record of what was accepted at `created_at` (ms) need not be there yet."""
+    return now_ms - created_at < _YOUNG_MS
 
 
 def described(receipt: Receipt, now_ms: int, *, response: bool) -> dict[str, Any]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain.receipt import Status
 from ops.dead_letters import Wanted
 from ops.log_search import NoLogGroup
-from ops.receipts import Ids, ids_of, may_be_running, moment
+from ops.onward import places
+from ops.receipts import Ids, ids_of, is_young, may_be_running, moment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from handlers.domain.receipt import Receipt
+    from infra.naming import Names
     from ops.dead_letters import DeadLetters
     from ops.letters import Letter
     from ops.log_search import Line, Logs
@@ -72,6 +75,7 @@ class Sources:
     subject: Subject
     receipt: Receipt | None
     record: Mapping[str, Any] | None
+    names: Names
     logs: Logs
     queues: Sequence[DeadLetters]
 
@@ -91,10 +95,12 @@ def explain(sources: Sources, now_ms: int, tell: Callable[[str], None]) -> Timel
     """Everything that is known of its subject; `tell` is told what is being looked at."""
     timeline = Timeline()
     timeline.moments += _of_receipt(sources.receipt, now_ms) if sources.receipt else []
-    timeline.moments += _of_record(sources.receipt, sources.record)
+    lines: list[Line] = []
     for function in (*ACCEPTING, *OUTWARD):
         tell(f"Looking into the log of {function}")
-        timeline.moments += _of_log(sources.logs, function, sources.subject, timeline.notes)
+        lines += _lines(sources.logs, function, sources.subject, timeline.notes)
+    timeline.moments += [_of_line(line, sources.names) for line in lines]
+    timeline.moments += _of_record(sources.receipt, sources.record, lines, now_ms)
     for queue in sources.queues:
         tell(f"Looking into {queue.name}")
         timeline.moments += _of_queue(queue, sources.subject.ids, now_ms, timeline.notes)
@@ -120,19 +126,20 @@ def _of_receipt(receipt: Receipt, now_ms: int) -> list[Moment]:
     return moments
 
 
-def _of_record(receipt: Receipt | None, record: Mapping[str, Any] | None) -> list[Moment]:
+def _of_record(
+    receipt: Receipt | None, record: Mapping[str, Any] | None, lines: Sequence[Line], now_ms: int
+) -> list[Moment]:
     if receipt is not None and receipt.outbox is None:
         return []  # nothing follows from it (yet)
+    if record is None and receipt is not None and is_young(receipt.created_at, now_ms):
+        return [Moment(None, "record", "not there yet", {"next": "dispatch writes it: look again"})]
     if record is None:
         return [Moment(None, "record", "missing", {"next": "onceward dispatch replay --since brings it"})]
-    moments = [
-        Moment(_number(record, at), "record", what, {"times": _number(record, times)})
-        for at, what, times in (
-            ("requeuedAt", "queued again by reconcile", "requeues"),
-            ("redrivenAt", "sent back from a dead-letter queue", "redrives"),
-        )
-        if _number(record, at)
-    ]
+    moments = _requeued(record, lines)
+    if _number(record, "redrivenAt"):
+        times = {"times": _number(record, "redrives")}
+        sent_back = "sent back from a dead-letter queue"
+        moments.append(Moment(_number(record, "redrivenAt"), "record", sent_back, times))
     status = record.get("status", {}).get("S")
     if status is None:
         return [*moments, Moment(None, "record", "written")]
@@ -141,18 +148,36 @@ def _of_record(receipt: Receipt | None, record: Mapping[str, Any] | None) -> lis
     return [*moments, Moment(None, "record", status, details | at)]
 
 
-def _of_log(logs: Logs, function: str, subject: Subject, notes: list[str]) -> list[Moment]:
+def _requeued(record: Mapping[str, Any], lines: Sequence[Line]) -> list[Moment]:
+    """The last requeue, unless the log tells of it: reconcile marks the record, sends, and says so then."""
+    times = _number(record, "requeues")
+    told = any(
+        line.function == "reconcile" and line.content.get("requeues") == times
+        for line in lines
+        if line.content.get("outcome") == "requeued"
+    )
+    if told or not _number(record, "requeuedAt"):
+        return []
+    details = {"times": times, "sent": "no line of its log says so"}
+    return [
+        Moment(_number(record, "requeuedAt"), "record", "marked by reconcile to be queued again", details)
+    ]
+
+
+def _lines(logs: Logs, function: str, subject: Subject, notes: list[str]) -> list[Line]:
     made = subject.ids
     # An attempt that failed before it knew its record says only its correlation id.
     terms = (made.record_id, subject.correlation_id) if function in ACCEPTING else (made.event_id,)
-    found: list[Line] = []
+    # Both searches find most lines. By what they say: the local AWS gives lines no id.
+    found: dict[tuple[int, str], Line] = {}
     try:
         for term in terms:
-            lines = logs.lines(function, term, subject.since - _SKEW_MS)
-            found += [line for line in lines if _is_about(line, made) and line not in found]
+            for line in logs.lines(function, term, subject.since - _SKEW_MS):
+                if _is_about(line, made):
+                    found.setdefault((line.at, json.dumps(line.content, sort_keys=True)), line)
     except NoLogGroup:
         notes.append(f"{function} has no log group")
-    return [_of_line(line) for line in found]
+    return list(found.values())
 
 
 def _is_about(line: Line, made: Ids) -> bool:
@@ -163,13 +188,13 @@ def _is_about(line: Line, made: Ids) -> bool:
     return all(value == expected[name] for name, value in said.items())
 
 
-def _of_line(line: Line) -> Moment:
+def _of_line(line: Line, names: Names) -> Moment:
     content = line.content
     what = content.get("outcome") or content.get("message") or "said something"
     details = {name: value for name, value in content.items() if name not in _NOT_SHOWN and value is not None}
     if details.get("request_id") == details.get("correlation_id"):
         details.pop("request_id", None)
-    return Moment(line.at, line.function, str(what), details)
+    return Moment(line.at, line.function, str(what), {**details, **places(line, names)})
 
 
 def _of_queue(queue: DeadLetters, made: Ids, now_ms: int, notes: list[str]) -> list[Moment]:
@@ -177,12 +202,10 @@ def _of_queue(queue: DeadLetters, made: Ids, now_ms: int, notes: list[str]) -> l
 
     def each(one: Letter, _census: object) -> None:
         if made.record_id in one.body or made.event_id in one.body:
-            details = {"since": moment(one.sent_at), "message": one.message_id}
-            found.append(
-                Moment(
-                    None, queue.name, "waits there", details | ({"reason": one.reason} if one.reason else {})
-                )
-            )
+            # Of its arrival here SQS says nothing: a redrive policy leaves the time of sending as it was.
+            details = {"sent_first_at": moment(one.sent_at), "message": one.message_id}
+            why = {"reason": one.reason} if one.reason else {}
+            found.append(Moment(None, queue.name, "waits there", details | why))
 
     census = queue.look(Wanted(), now_ms, limit=_LETTERS, each=each)
     if census.looked < census.approximate:

@@ -157,7 +157,7 @@ def _sources(
     client, names = clients(where.target), Names(where.target.stage)
     sqs = client("sqs")
     queues = [DeadLetters(sqs, names, name) for name in SOURCES]
-    return Sources(subject, receipt, record, Logs(client("logs"), names), queues)
+    return Sources(subject, receipt, record, names, Logs(client("logs"), names), queues)
 
 
 def _now_ms() -> int:

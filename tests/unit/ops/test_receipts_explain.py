@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from handlers.domain import ids
 from handlers.domain.receipt import Outbox
+from infra.naming import Names
+from ops.log_search import Line
+from ops.onward import places
+from ops.timeline import Sources, explain, subject_of
 from tests import builders
 from tests.unit.ops.receipts_stage import NOW_MS, ReceiptsStage, accepted_receipt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from handlers.domain.receipt import Receipt
 
 RECORD, EVENT = "01R", "01E"
@@ -39,7 +50,7 @@ def steps(found: dict[str, Any]) -> list[tuple[str, str]]:
 def test_an_orders_way_is_one_timeline_in_the_order_of_time(receipts_stage: ReceiptsStage) -> None:
     ours = {"record_id": RECORD, "event_id": EVENT, "correlation_id": "c-1"}
     receipts_stage.put(order())
-    again: dict[str, int] = {"requeues": 1, "requeuedAt": NOW_MS + 5_500}
+    again: dict[str, int] = {"requeues": 1, "requeuedAt": NOW_MS + 900}
     again |= {"redrives": 1, "redrivenAt": NOW_MS + 6_500}
     receipts_stage.put_record(RECORD, status="FAILED", attempts=2, updatedAt=NOW_MS + 9_000, **again)
     receipts_stage.log(
@@ -51,7 +62,9 @@ def test_an_orders_way_is_one_timeline_in_the_order_of_time(receipts_stage: Rece
         {"_aws": {}, "Accepted": 1, "record_id": RECORD},
         "no object, though it names 01R",
     )
-    receipts_stage.log("dispatch", line("dispatched", event_id=EVENT, correlation_id="c-1", lag_ms=40))
+    of = {"event_id": EVENT, "tenant": "acme", "operation": "orders"}
+    receipts_stage.log("dispatch", line("dispatched", **of, correlation_id="c-1", lag_ms=40))
+    receipts_stage.log("reconcile", {"message": "05R"}, line("requeued", **of, requeues=1, pending_ms=300))
     receipts_stage.log(
         "fulfil",
         *(line("elsewhere", **ours | {"record_id": "another"}) for _ in range(5)),
@@ -69,9 +82,9 @@ def test_an_orders_way_is_one_timeline_in_the_order_of_time(receipts_stage: Rece
         ("ingest", "accepted"),
         ("dispatch", "dispatched"),
         ("ingest", "replayed"),
+        ("reconcile", "requeued"),
         ("ingest", "mismatch"),
         ("fulfil", "failed"),
-        ("record", "queued again by reconcile"),
         ("fulfil", "given_up"),
         ("record", "sent back from a dead-letter queue"),
         ("receipt", "answered"),
@@ -80,6 +93,8 @@ def test_an_orders_way_is_one_timeline_in_the_order_of_time(receipts_stage: Rece
     ]
     replay = next(one for one in found["timeline"] if one["what"] == "replayed")
     assert replay["details"] == {"correlation_id": "c-2", "status": 202, "key_name": "server"}
+    requeued = next(one for one in found["timeline"] if one["what"] == "requeued")
+    assert requeued["details"] == {"requeues": 1, "pending_ms": 300, "queue": "onceward-local_orders"}
     assert "execute has no log group" in found["notes"]
     assert "Ada" not in json.dumps(found)
 
@@ -120,12 +135,97 @@ def test_a_dead_letter_is_explained_from_its_record_alone(receipts_stage: Receip
     assert receipts_stage.receipts("explain", "acme", "k", "--record", RECORD).exit_code == 2
 
 
-def test_a_record_that_did_not_come_is_told_with_what_brings_it(receipts_stage: ReceiptsStage) -> None:
+@pytest.mark.parametrize(
+    ("function", "outcome", "operation", "sent_to"),
+    [
+        ("dispatch", "dispatched", "leads", {"topic": "onceward-local-acme"}),
+        ("dispatch", "dispatched", "orders", {"queue": "onceward-local_orders"}),
+        (
+            *("dispatch", "dispatched", "webhooks"),
+            {"queue": "onceward-local_webhooks", "topic": "onceward-local-acme"},
+        ),
+        ("dispatch", "parked", "leads", {"queue": "onceward-local_dispatch-retry"}),
+        ("dispatch", "failed", "orders", {}),
+        ("reconcile", "requeued", "webhooks", {"queue": "onceward-local_webhooks"}),
+        ("fulfil", "done", "orders", {"bus": "onceward-local_orders"}),
+        ("fulfil", "failed", "orders", {}),
+        ("notify", "notified", "orders", {"topic": "onceward-local-acme"}),
+    ],
+)
+def test_a_step_says_where_its_unit_went(
+    function: str, outcome: str, operation: str, sent_to: dict[str, str]
+) -> None:
+    said = Line(1, function, line(outcome, tenant="acme", operation=operation))
+    assert places(said, Names("local")) == sent_to
+
+
+def test_a_mark_whose_message_was_never_sent_is_not_called_a_requeue(receipts_stage: ReceiptsStage) -> None:
     receipts_stage.put(order())
+    again = {"requeues": 2, "requeuedAt": NOW_MS + 5_500}
+    receipts_stage.put_record(RECORD, status="ACCEPTED", **again)
+    receipts_stage.log("reconcile", line("requeued", event_id=EVENT, requeues=1))
     receipts_stage.make_queues()
-    [missing] = [one for one in explained(receipts_stage)["timeline"] if one["where"] == "record"]
-    assert missing["what"] == "missing"
-    assert "onceward dispatch replay" in missing["details"]["next"]
+    found = explained(receipts_stage)
+    assert steps(found)[:3] == [
+        ("receipt", "first seen"),
+        ("reconcile", "requeued"),
+        ("record", "marked by reconcile to be queued again"),
+    ]
+    assert found["timeline"][2]["details"] == {"times": 2, "sent": "no line of its log says so"}
+
+
+def test_what_waits_in_a_queue_says_when_it_was_sent_first_and_not_when_it_came_there(
+    receipts_stage: ReceiptsStage,
+) -> None:
+    receipts_stage.put(order())
+    receipts_stage.put_record(RECORD, status="FAILED")
+    receipts_stage.make_queues()
+    receipts_stage.dead_letter("orders-dlq", {"tenantId": "acme", "recordId": RECORD, "eventId": EVENT})
+    waits = explained(receipts_stage)["timeline"][-1]
+    assert (waits["what"], set(waits["details"])) == ("waits there", {"sent_first_at", "message"})
+
+
+@pytest.mark.parametrize(("age_ms", "what"), [(1_000, "not there yet"), (11_000, "missing")])
+def test_only_a_record_that_should_be_there_is_missing_and_told_with_what_brings_it(
+    receipts_stage: ReceiptsStage, age_ms: int, what: str
+) -> None:
+    created_at = time.time_ns() // 1_000_000 - age_ms
+    receipts_stage.put(replace(order(), created_at=created_at))
+    receipts_stage.make_queues()
+    [record] = [one for one in explained(receipts_stage)["timeline"] if one["where"] == "record"]
+    assert record["what"] == what
+    assert ("onceward dispatch replay" in record["details"]["next"]) is (what == "missing")
+
+
+@pytest.mark.parametrize(("age_ms", "why"), [(1_000, "look again"), (11_000, "dispatch has not written it")])
+def test_a_record_id_that_is_seconds_old_is_told_to_be_asked_again(
+    receipts_stage: ReceiptsStage, age_ms: int, why: str
+) -> None:
+    record_id = ids.record_id("acme", "k", "g", time.time_ns() // 1_000_000 - age_ms)
+    assert why in receipts_stage.receipts("explain", "acme", "--record", record_id).stderr
+
+
+def test_thousands_of_duplicates_are_gone_through_once() -> None:
+    compared = 0
+
+    class Said(dict[str, Any]):
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return super().__eq__(other)
+
+    class ManyLines:
+        def lines(self, function: str, _term: str, _since_ms: int) -> Iterator[Line]:
+            for number in range(2_000 if function == "ingest" else 0):
+                said = Said(line("replayed", record_id=RECORD, correlation_id=f"c-{number}"))
+                yield Line(NOW_MS, function, said)
+
+    logs: Any = ManyLines()
+    found = explain(
+        Sources(subject_of(order()), order(), None, Names("local"), logs, ()), NOW_MS, lambda _text: None
+    )
+    assert sum(one.what == "replayed" for one in found.moments) == 2_000, "each once, though searched twice"
+    assert compared == 0
 
 
 def test_an_unfinished_claim_has_no_record_and_says_who_may_go_on(receipts_stage: ReceiptsStage) -> None:
