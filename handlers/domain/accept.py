@@ -93,7 +93,7 @@ def _build(
     made = documents.Ids.of(request.tenant_id, identity.key, request.generation, request.arrival_ms)
     derived = operation.derive(request.body)
     text = documents.document(operation, request, made, derived)
-    documents.check_event_size(text)
+    documents.check_announcement(operation.name, text)
     response = documents.first_answer(operation, request, made, derived)
     expires_at = request.arrival_ms + settings.window_seconds * 1000
     receipt = Receipt(

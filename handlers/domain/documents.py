@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from handlers.domain import ids, work
+from handlers.domain import bus_event, ids, work
 from handlers.domain.errors import BodyTooLarge
 from handlers.domain.json_text import compact
 from handlers.domain.message_text import MAX_EVENT_BYTES, for_a_message
@@ -70,6 +70,18 @@ def check_event_size(text: str, reserve_bytes: int = 0) -> None:
     """Raise BodyTooLarge unless the document fits an event: before anything is written."""
     if not fits_an_event(text, reserve_bytes):
         raise BodyTooLarge(f"the event made of this body would be over {MAX_EVENT_BYTES} bytes")
+
+
+def check_announcement(operation: str, text: str) -> None:
+    """Raise BodyTooLarge unless whoever is to hear of the document can: before anything is written."""
+    check_event_size(text)
+    follows = work.BY_OPERATION.get(operation)
+    if follows is None or not follows.announces:
+        return
+    told = work.with_status(text, follows.done)
+    # On the bus a document can be text in text, where it grows once more: accepted, it would fail for ever.
+    if not fits_an_event(told) or not bus_event.fits(told):
+        raise BodyTooLarge("the event made of this body would be more than the event bus takes")
 
 
 def first_answer(

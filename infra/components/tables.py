@@ -25,14 +25,16 @@ class Tables(pulumi.ComponentResource):
         super().__init__("onceward:index:Tables", "tables")
         self._stage = stage
         self._key_arn = key_arn
+        swept = aws.dynamodb.TableTtlArgs(attribute_name=TTL_ATTRIBUTE, enabled=True)
         self.receipts = self._table(
             "receipts",
-            ttl=aws.dynamodb.TableTtlArgs(attribute_name=TTL_ATTRIBUTE, enabled=True),
+            ttl=swept,
             stream_enabled=True,
             # The old image tells a redelivered or overwritten receipt from a new one.
             stream_view_type="NEW_AND_OLD_IMAGES",
         )
-        self.records = self._table("records", index=_pending())
+        # Webhooks' records alone bear the attribute (ADR 81).
+        self.records = self._table("records", index=_pending(), ttl=swept)
         self.slots = self._table("slots")
         self.tenants = self._table("tenants")
         self.register_outputs({name: table.name for name, table in self.by_name.items()})

@@ -67,11 +67,17 @@ def test_receipts_are_swept_by_purge_at_and_streamed_with_both_images() -> None:
     assert receipts["streamViewType"] == "NEW_AND_OLD_IMAGES"
 
 
-def test_records_slots_and_registry_are_neither_swept_nor_streamed() -> None:
-    for name in ("records", "slots", "tenants"):
-        table = previewed("dev").one(TABLE, name).inputs
-        assert "ttl" not in table
-        assert "streamEnabled" not in table
+def test_records_are_swept_by_purge_at_which_webhooks_alone_bear() -> None:
+    assert previewed("dev").one(TABLE, "records").inputs["ttl"] == {
+        "attributeName": "purgeAt",
+        "enabled": True,
+    }
+
+
+def test_slots_and_registry_are_not_swept_and_only_receipts_are_streamed() -> None:
+    tables = {each.name: each.inputs for each in previewed("dev").of_type(TABLE)}
+    assert {name for name, table in tables.items() if "ttl" in table} == {"receipts", "records"}
+    assert {name for name, table in tables.items() if "streamEnabled" in table} == {"receipts"}
 
 
 def test_pending_work_is_found_by_shard_oldest_first_with_what_a_message_needs() -> None:
