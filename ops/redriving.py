@@ -114,9 +114,9 @@ def _choose(way: Way, asked: Asked) -> tuple[list[str], int, Census]:
         census = way.queue.look(asked.wanted, _now_ms(), each=each)
     if encrypted:
         typer.echo(
-            f"{len(encrypted):,} are encrypted by the bus, cannot be put back on it, and stay: mend the key's "
-            "policy, publish the orders of that time again (onceward dispatch replay --since 2h --republish), "
-            "then delete the messages.",
+            f"{len(encrypted):,} are encrypted by the bus, cannot be put back on it, and stay: mend the key's"
+            " policy, publish the orders of that time again (onceward dispatch replay --since 2h"
+            " --republish), then delete the messages.",
             err=True,
         )
     return chosen[: asked.limit], len(unreadable), census
