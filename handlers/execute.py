@@ -73,7 +73,9 @@ def _dependencies() -> Dependencies:
 
 def handler(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """Answer one REST API proxy event; never raises for what a request or an outage can cause."""
-    return respond(event, context.get_remaining_time_in_millis(), _dependencies())
+    # First what a cold start has to make, which takes its time, then how much of it is left.
+    dependencies = _dependencies()
+    return respond(event, context.get_remaining_time_in_millis(), dependencies)
 
 
 def respond(event: Mapping[str, Any], remaining_ms: int, dependencies: Dependencies) -> dict[str, Any]:
@@ -110,6 +112,6 @@ def _executed(
         clock_ms=dependencies.clock_ms,
         lease_until=lease_until,
         refused=lambda refusal: http.final(refusal, request),
-        lease_lost=trace.lease_lost,
+        tell=trace.tell,
     )
     return execute(operation, operation.bind(dependencies.ports), settings, checked, runtime)

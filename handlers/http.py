@@ -14,6 +14,7 @@ from handlers.domain.errors import (
     InvalidBody,
     InvalidKey,
     KeyReused,
+    LookupImpossible,
     NotCharged,
     NotFound,
     OncewardError,
@@ -71,9 +72,18 @@ _PROBLEMS: Final[tuple[tuple[type[OncewardError], int, str, str], ...]] = (
     (FinalRefusal, 409, "refused", "The request was refused"),
     (EffectFailed, 502, "effect-failed", "What was asked for did not happen"),
     (EffectUnknown, 504, "effect-unknown", "Whether it happened is not known yet"),
+    (LookupImpossible, 503, "lookup-impossible", "Whether it happened cannot be looked up"),
     (Unavailable, 503, "store-unavailable", "Temporarily unavailable"),
     # The store answered and refused us: an access right or a key is broken. For the caller, an outage.
     (Refused, 503, "store-unavailable", "Temporarily unavailable"),
+)
+# What to do about an effect that certainly did not happen: an outage passes, a refusal has a reason.
+_FAILED_FOR_NOW: Final = (
+    "the destination did not do it; send the request again with the same key, and it runs at once"
+)
+_FAILED_FOR_GOOD: Final = (
+    "the destination refused it, or may not be called as it is set up; have the tenant's settings looked at "
+    "before sending the request again (with the same key)"
 )
 _INTERNAL = (500, "internal-error", "Internal error")
 
@@ -146,11 +156,16 @@ def _detail(error: OncewardError | None) -> str:
     if isinstance(error, RequestInProgress):
         return f"{error}; try again in {error.retry_after_seconds} s"
     if isinstance(error, EffectFailed):
-        return "the destination did not do it; send the request again with the same key, and it runs at once"
+        return _FAILED_FOR_NOW if error.may_pass else _FAILED_FOR_GOOD
     if isinstance(error, EffectUnknown):
         return (
             "the destination has not said whether it did it; send the request again with the same key, "
             "and it will not be done twice"
+        )
+    if isinstance(error, LookupImpossible):
+        return (
+            "it may have happened, and cannot be asked for any more; people on our side have been told. "
+            "A retry with the same key does no harm; one with a new key might do it twice"
         )
     if isinstance(error, Unavailable | Refused):
         # Which service and why is for the log: the caller can do nothing with it.

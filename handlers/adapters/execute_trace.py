@@ -9,14 +9,23 @@ from handlers.domain.errors import EffectFailed, EffectUnknown, LookupImpossible
 from handlers.domain.execute import Executed
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
     from handlers.domain.accept import Outcome
+    from handlers.domain.effect import Incident
     from handlers.domain.errors import OncewardError
+    from handlers.http_request import HttpRequest
 
 FUNCTION: Final = "execute"
 
 
 class ExecuteTrace(RequestTrace):
     """See `RequestTrace`. `effect_ms` is not measured apart: the request's latency is nearly all of it."""
+
+    def __init__(self, function: str, logger: Logger, stage: str, request: HttpRequest) -> None:
+        """As of `RequestTrace`."""
+        super().__init__(function, logger, stage, request)
+        self._incidents: dict[str, int] = {}
 
     def succeeded(self, outcome: Outcome) -> None:
         """It took effect, now or before, or was refused for good."""
@@ -29,20 +38,19 @@ class ExecuteTrace(RequestTrace):
             del self._counts["Accepted"]
             self._counts["FinalRefusal"] = 1
 
-    def lease_lost(self) -> None:
-        """It could not finish, since its claim was another attempt's by then; what is stored is answered."""
-        self._counts["LeaseLost"] = 1
-        self._more["lease_lost"] = "true"
+    def tell(self, incident: Incident) -> None:
+        """Something happened beside the answer."""
+        self._incidents[incident.value] = 1
+        # `LeaseLost` -> `lease_lost`, as the log's words are spelled.
+        self._more[incident.name.lower()] = "true"
 
-    def broke(self, error: Exception) -> None:
-        """Something happened that we did not foresee."""
-        lost = self._lost()
-        super().broke(error)
-        self._counts |= lost
+    def close(self, status: int, request_ms: float) -> None:
+        """Say it."""
+        self._counts |= self._incidents
+        super().close(status, request_ms)
 
     def refused(self, error: OncewardError) -> None:
         """It was answered with a problem that we foresaw."""
-        lost = self._lost()
         if isinstance(error, EffectFailed | EffectUnknown):
             known = isinstance(error, EffectFailed)
             self._outcome = "effect_failed" if known else "effect_unknown"
@@ -51,7 +59,4 @@ class ExecuteTrace(RequestTrace):
             self._names(error)
         else:
             super().refused(error)
-        self._counts |= lost | ({"LookupImpossible": 1} if isinstance(error, LookupImpossible) else {})
-
-    def _lost(self) -> dict[str, int]:
-        return {name: count for name, count in self._counts.items() if name == "LeaseLost"}
+        self._counts |= {"LookupImpossible": 1} if isinstance(error, LookupImpossible) else {}

@@ -43,6 +43,8 @@ def to_item(receipt: Receipt) -> Item:
         item["fields"] = {"M": {name: {"S": value} for name, value in receipt.fields.items()}}
     if receipt.body_hash is not None:
         item["bodyHash"] = {"S": receipt.body_hash}
+    if receipt.pinned is not None:
+        item["pinned"] = {"S": receipt.pinned}
     return item | result_attributes(receipt)
 
 
@@ -95,6 +97,7 @@ def from_item(item: Mapping[str, Any]) -> Receipt:
         checkpoint=None if "checkpoint" not in item else _text(item, "checkpoint"),
         fields=_texts(item, "fields") if "fields" in item else {},
         body_hash=None if "bodyHash" not in item else _text(item, "bodyHash"),
+        pinned=None if "pinned" not in item else _text(item, "pinned"),
     )
 
 

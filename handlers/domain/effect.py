@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
@@ -15,6 +16,18 @@ if TYPE_CHECKING:
 # A lease outlives its invocation by so much: what the clocks of two workers, and of the gateway, may differ
 # by (DESIGN section 7). Amazon's time service keeps them within a millisecond; a laptop is another matter.
 LEASE_MARGIN_MS: Final = 5_000
+
+
+class Incident(Enum):
+    """What happened beside the answer, and is counted under this name."""
+
+    LEASE_LOST = "LeaseLost"
+    """An attempt wanted to write, and its claim was another's by then."""
+    EFFECT_ORPHANED = "EffectOrphaned"
+    """The effect happened, and what is stored under its key is a refusal or another request: a person has to
+    undo the one or tell the caller of the other."""
+    SEVERAL_CHARGES = "SeveralCharges"
+    """The destination knows more than one charge under one key; the first one made is answered."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,9 @@ class Attempt:
         lease_until: until when this attempt owns the claim.
         resumed: an earlier attempt of this window may have acted.
         checkpoint: what an earlier attempt has saved, or None.
+        pinned: what the claim has pinned of the tenant's settings (`ExecuteOperation.pin`), or None.
         save: write a checkpoint (fenced by the claim). Raises Unavailable, or LeaseLost.
+        tell: say what people should hear of.
     """
 
     tenant_id: str
@@ -45,7 +60,9 @@ class Attempt:
     lease_until: int
     resumed: bool
     checkpoint: str | None
+    pinned: str | None
     save: Callable[[str], None]
+    tell: Callable[[Incident], None]
 
     def seconds_left(self) -> float:
         """How long this invocation may still run."""
@@ -67,7 +84,7 @@ class Effect(Protocol):
 
         Raises:
             FinalRefusal: a final no (declined, slot taken): stored and replayed.
-            EffectFailed: it certainly did not happen.
+            EffectFailed: it certainly did not happen (of a resumed attempt: see `EffectFailed.of_the_key`).
             EffectUnknown: nobody can say.
             RequestInProgress: the destination says that its key is in use.
             Unavailable: it may have happened, and cannot be looked up.

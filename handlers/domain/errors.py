@@ -101,7 +101,18 @@ class NotCharged(FinalRefusal):
 
 
 class EffectFailed(OncewardError):
-    """The effect certainly did not happen: the claim is released, and a retry runs at once."""
+    """The effect certainly did not happen: the claim is released, and a retry runs at once.
+
+    Attributes:
+        of_the_key: the destination said so of its key, whoever sent it; else only this attempt did nothing,
+            and of an earlier one under the same key nothing is known.
+        may_pass: the same request may well work in a moment.
+    """
+
+    def __init__(self, reason: str, *, of_the_key: bool = False, may_pass: bool = True) -> None:
+        super().__init__(reason)
+        self.of_the_key = of_the_key
+        self.may_pass = may_pass
 
 
 class EffectUnknown(OncewardError):

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from handlers.domain import acquire, documents, ids
 from handlers.domain.accept import Accepted, Replayed
-from handlers.domain.effect import Attempt
-from handlers.domain.errors import FinalRefusal, LeaseLost, OncewardError, RequestInProgress, Unavailable
-from handlers.domain.ports import Done, Gone
-from handlers.domain.protocol import Lapsed, Replay, Won, decide
+from handlers.domain.effect import Attempt, Incident
+from handlers.domain.errors import (
+    EffectFailed,
+    EffectUnknown,
+    FinalRefusal,
+    LeaseLost,
+    OncewardError,
+    RequestInProgress,
+    Unavailable,
+)
+from handlers.domain.ports import Done, Gone, Held
+from handlers.domain.protocol import InProgress, Mismatch, Replay, decide
 from handlers.domain.receipt import Receipt, Status, StoredResponse, purge_at
 from handlers.domain.refusals import claim_of, refusal
 
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from handlers.domain.caller import OperationSettings
     from handlers.domain.effect import Effect
     from handlers.domain.operation import Document, ExecuteOperation
-    from handlers.domain.ports import Held, OwnersOutcome, ReceiptStore
+    from handlers.domain.ports import OwnersOutcome, ReceiptStore
     from handlers.domain.request import Request
 
 # What an effect may add to a document (a charge's id, a status) is known only after it ran, when no request
@@ -52,14 +60,14 @@ class Runtime:
         clock_ms: the worker's clock.
         lease_until: ms since the epoch: until when this invocation may run, and a margin for skew.
         refused: the answer that a final refusal is stored as (only `handlers.http` knows how it looks).
-        lease_lost: told when this attempt wanted to write, and its claim was another's by then.
+        tell: hears of what happened beside the answer.
     """
 
     store: ReceiptStore
     clock_ms: Callable[[], int]
     lease_until: int
     refused: Callable[[FinalRefusal], StoredResponse]
-    lease_lost: Callable[[], None]
+    tell: Callable[[Incident], None]
 
 
 def execute(
@@ -75,14 +83,15 @@ def execute(
         BodyTooLarge: the event would be over MAX_EVENT_BYTES; nothing is written.
         KeyReused: the key is in use for another operation or body; it names the members that differ.
         RequestInProgress: the first request still runs, or the destination says that its key is in use.
-        EffectFailed, EffectUnknown: see `Effect`; the claim is released.
+        EffectFailed: it certainly did not happen, by any attempt of this window; the claim is released.
+        EffectUnknown: nobody can say; the claim is released.
         Unavailable, Refused: the store or a destination cannot say.
     """
     probe = documents.Ids.of(request.tenant_id, request.identity.key, request.generation, request.arrival_ms)
     documents.check_event_size(documents.document(operation, request, probe, {}), DERIVED_BYTES)
-    acquired = acquire.acquire(
-        runtime.store, claim_of(operation.name, request), settings, request, runtime.lease_until
-    )
+    window_ms = settings.window_seconds * 1000
+    wanted = acquire.Wanted(operation.name, window_ms, runtime.lease_until, operation.pin(settings))
+    acquired = acquire.acquire(runtime.store, wanted, request)
     if isinstance(acquired, Replayed):
         return acquired
     try:
@@ -111,10 +120,14 @@ class _Run:
         made = documents.Ids.of(owned.tenant_id, owned.key, owned.generation, owned.created_at)
         try:
             result = self._result(made)
+        except EffectFailed as failed:
+            return self._failed(failed)
         except BaseException as error:
             if self.lost is not None and isinstance(error, LeaseLost):
-                return self._overtaken(self.lost)
-            self._release()
+                # What is worth a checkpoint has happened.
+                return self._overtaken(self.lost, done=True)
+            if isinstance(self._release(), Held | Gone):
+                self.runtime.tell(Incident.LEASE_LOST)
             raise
         return self._complete(*result)
 
@@ -149,7 +162,7 @@ class _Run:
         # Its failure is raised and releases nothing: whether it was written is unknown, and the claim lapses.
         outcome = self.runtime.store.complete(completed)
         if not isinstance(outcome, Done):
-            return self._overtaken(outcome)
+            return self._overtaken(outcome, done=completed.outbox is not None)
         dropped = completed.response != response
         return Executed(completed, response, self.acquired.abandoned, dropped, self.acquired.taken_over)
 
@@ -167,7 +180,9 @@ class _Run:
             lease_until=owned.lease_until,
             resumed=self.acquired.taken_over,
             checkpoint=owned.checkpoint,
+            pinned=owned.pinned,
             save=self._save,
+            tell=self.runtime.tell,
         )
 
     def _save(self, text: str) -> None:
@@ -178,24 +193,53 @@ class _Run:
             self.lost = outcome
             raise LeaseLost("the claim was taken over")
 
-    def _release(self) -> None:
-        if self.may_release:
-            # What went wrong before is what has to be said; a claim that is not released lapses.
-            with suppress(OncewardError):
-                if not isinstance(self.runtime.store.release(self.acquired.receipt), Done):
-                    self.runtime.lease_lost()
+    def _failed(self, failed: EffectFailed) -> Replayed:
+        """Raise it where it is true of every attempt of this window, else say what is known."""
+        released = self._release()
+        if released is None:
+            # Perhaps not ours any more: a successor may have done it.
+            raise EffectUnknown(f"not released, and this attempt failed: {failed}") from failed
+        if not isinstance(released, Done):
+            return self._overtaken(released, done=False)
+        if self.acquired.taken_over and not failed.of_the_key:
+            raise EffectUnknown(f"an earlier attempt may have done it, this one failed: {failed}") from failed
+        raise failed
 
-    def _overtaken(self, found: Held | Gone) -> Replayed:
-        """Never the own, unstored result: what is stored is the truth. Raises where that is no answer."""
-        self.runtime.lease_lost()
+    def _release(self) -> OwnersOutcome | None:
+        """What became of the release; None when nobody knows, or when it must not be tried."""
+        if not self.may_release:
+            return None
+        # What went wrong before is what has to be said; a claim that is not released lapses.
+        with suppress(OncewardError):
+            return self.runtime.store.release(self.acquired.receipt)
+        return None
+
+    def _overtaken(self, found: Held | Gone, *, done: bool) -> Replayed:
+        """Never the own, unstored result: what is stored is the truth. Raises where that is no answer.
+
+        `done`: this attempt knows that the effect happened.
+        """
+        self.runtime.tell(Incident.LEASE_LOST)
+        if done and not self._is_answered_by(found):
+            self.runtime.tell(Incident.EFFECT_ORPHANED)
         if isinstance(found, Gone):
             raise Unavailable("receipts", "the claim was evicted while its request ran")
         claim = replace(claim_of(self.operation.name, self.request), clock_ms=self.runtime.clock_ms())
         decision = decide(found.existing, claim)
         if isinstance(decision, Replay):
             return Replayed(decision.receipt, decision.response)
-        if isinstance(decision, Won | Lapsed):
-            # Its successor's lease is over too, and a retry takes over at once. (Own and in progress is what
-            # the write's condition asks for, so that no refusal can bring it back.)
-            raise RequestInProgress(1)
-        raise refusal(decision, found.existing, self.request.identity)
+        if isinstance(decision, Mismatch):
+            # Not its own mistake, as a 422 would say: it was here first, and the other came when its lease
+            # and its window were over.
+            raise Unavailable("receipts", "the claim lapsed, and its key is another request's by now")
+        if isinstance(decision, InProgress):
+            raise refusal(decision, found.existing, self.request.identity)
+        # Its successor's lease is over too, and a retry takes over at once. (Own and in progress is what the
+        # write's condition asks for, so that no refusal can bring it back.)
+        raise RequestInProgress(1)
+
+    def _is_answered_by(self, found: Held | Gone) -> bool:
+        """Whether what stands there tells, or will tell, of the effect that this attempt has seen happen."""
+        if isinstance(found, Gone) or found.existing.generation != self.acquired.receipt.generation:
+            return False
+        return found.existing.status is Status.IN_PROGRESS or found.existing.outbox is not None

@@ -98,6 +98,8 @@ class ExecuteOperation:
         key_source: `header` (required) or `fields`.
         key_fields: JMESPath expressions over the body, for `fields`.
         require: raises Forbidden where a tenant's settings lack what the effect cannot do without.
+        pin: a short text of the settings that may not change between two attempts of one window; the claim
+            keeps it, and the effect compares.
     """
 
     name: str
@@ -112,4 +114,5 @@ class ExecuteOperation:
     key_fields: tuple[str, ...] = field(default=())
     window_seconds: int = 24 * 60 * 60
     require: Callable[[OperationSettings], None] = lambda _: None
+    pin: Callable[[OperationSettings], str | None] = lambda _: None
     answer: Literal["created"] = "created"

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from handlers.domain.effect import LEASE_MARGIN_MS, Effected
-from handlers.domain.errors import (
-    Declined,
-    EffectFailed,
-    EffectUnknown,
-    Forbidden,
-    LookupImpossible,
-    NotCharged,
-    RequestInProgress,
-)
+from handlers.domain import payment_answers
+from handlers.domain.effect import LEASE_MARGIN_MS, Effected, Incident
+from handlers.domain.errors import EffectFailed, EffectUnknown, Forbidden, LookupImpossible, NotCharged
 from handlers.domain.json_text import compact
 from handlers.domain.outbound import AnswerLost, DestinationForbidden, NotSent
 
@@ -37,11 +30,11 @@ _LONGEST_SECONDS: Final = 10.0
 # (handlers.adapters.aws).
 _WRITE_SECONDS: Final = 7.5
 _SHORTEST_SECONDS: Final = 1.0
-# "In use" at the provider: its first request is under way, which takes a moment.
-_IN_USE_RETRY_SECONDS: Final = 2
-
-_OK, _REDIRECT, _CLIENT_ERROR, _SERVER_ERROR = 200, 300, 400, 500
-_PAYMENT_REQUIRED, _REQUEST_TIMEOUT, _CONFLICT = 402, 408, 409
+# The last POST of a window may have left just before the provider forgets its key. A bank's answer takes it a
+# minute or two, its own time-outs included, and its list may lag behind by as much: five times that.
+SETTLE_MS: Final = 10 * 60 * 1000
+# 40 bits of a tenant's settings: enough to see that they are others, and 7 bytes of every receipt.
+_PIN_DIGITS: Final = 10
 
 
 @dataclass(frozen=True)
@@ -75,23 +68,25 @@ class ProviderOptions:
             honours_seconds=honours if isinstance(honours, int) else _HONOURS_SECONDS,
         )
 
+    @property
+    def pin(self) -> str:
+        """What two attempts of one payment must have alike: where a key is known, and for how long."""
+        text = compact([self.url, self.honours_seconds])
+        return sha256(text.encode()).hexdigest()[:_PIN_DIGITS]
+
 
 def charging(outbound: Outbound, secrets: SecretStore) -> Effect:
     """The effect that makes one charge for a downstream key, or finds the one that was made."""
 
     def charge(attempt: Attempt, /) -> Effected:
-        saved = _charge_id(_parsed(attempt.checkpoint))
+        saved = payment_answers.charge_id(payment_answers.parsed(attempt.checkpoint))
         if saved is not None:
             return _effected(saved)
         options = ProviderOptions.of(attempt.settings)
-        call = _Call(outbound, secrets, attempt, options)
-        # Beyond what the provider remembers the same key would charge again: the whole of this attempt, until
-        # its lease is over, must lie before that.
-        remembered_until = attempt.created_at + options.honours_seconds * 1000
-        if attempt.resumed and attempt.lease_until + LEASE_MARGIN_MS > remembered_until:
-            charge_id = call.look_up()
-        else:
-            charge_id = call.send()
+        if attempt.resumed and attempt.pinned not in (None, options.pin):
+            # Another provider does not know the key: it would charge again, and finds nothing.
+            raise LookupImpossible("payment provider", "providerUrl or honoursSeconds was changed in between")
+        charge_id = _Call(outbound, secrets, attempt, options).charge_id()
         if options.checkpoint:
             attempt.save(compact({"id": charge_id, "status": "succeeded"}))
         return _effected(charge_id)
@@ -108,21 +103,31 @@ class _Call:
     attempt: Attempt
     options: ProviderOptions
 
-    def send(self) -> str:
-        """Charge under the downstream key, and return the charge's id. Raises what `Effect` says."""
+    def charge_id(self) -> str:
+        """Charge, or find the charge that was made. Raises what `Effect` says."""
+        # Beyond what the provider remembers the same key would charge again: the whole of this attempt, until
+        # its lease is over, must lie before that.
+        if self.attempt.resumed and self.attempt.lease_until + LEASE_MARGIN_MS > self._remembered_until:
+            return self._look_up()
+        return self._send()
+
+    @property
+    def _remembered_until(self) -> int:
+        return self.attempt.created_at + self.options.honours_seconds * 1000
+
+    def _send(self) -> str:
         body = self.attempt.body
         wanted = {name: body.get(name) for name in ("amount", "currency", "paymentMethod", "reference")}
         headers = {"Content-Type": "application/json", "Idempotency-Key": self.attempt.downstream_key}
         try:
             answer = self._call("POST", "/charges", headers, compact(wanted).encode())
         except (DestinationForbidden, NotSent) as error:
-            raise EffectFailed(f"not charged: {error}") from error
+            raise EffectFailed(f"not charged: {error}", may_pass=isinstance(error, NotSent)) from error
         except AnswerLost as error:
             raise EffectUnknown(f"charged or not: {error}") from error
-        return _charged(answer)
+        return payment_answers.charged(answer)
 
-    def look_up(self) -> str:
-        """The id of the charge that was made under the downstream key. Raises what `Effect` says."""
+    def _look_up(self) -> str:
         if not self.options.lookup:
             raise LookupImpossible("payment provider", "it has no look-up, and may have forgotten the key")
         place = f"/charges?idempotencyKey={quote(self.attempt.downstream_key, safe='')}"
@@ -130,13 +135,22 @@ class _Call:
             answer = self._call("GET", place, {}, b"")
         except (DestinationForbidden, NotSent, AnswerLost) as error:
             raise EffectUnknown(f"not looked up: {error}") from error
-        charges = _member(_parsed(answer.body), "charges")
-        if not _OK <= answer.status < _REDIRECT or not isinstance(charges, list):
-            raise EffectUnknown(f"not looked up: the provider answered {answer.status}")
-        found = [charge_id for charge_id in map(_charge_id, charges) if charge_id is not None]
-        if not found:
-            raise NotCharged("no charge was made for this request, and none will be; pay with a new key")
-        return found[0]
+        body = self.attempt.body
+        expected = payment_answers.Expected(
+            self.attempt.downstream_key, body.get("amount"), body.get("currency")
+        )
+        found = payment_answers.looked_up(answer, expected)
+        if found is None:
+            raise self._not_charged()
+        if found.count > 1:
+            self.attempt.tell(Incident.SEVERAL_CHARGES)
+        return found.charge_id
+
+    def _not_charged(self) -> NotCharged | EffectUnknown:
+        """Final, but only once no POST of an earlier attempt can still be worked on."""
+        if self.attempt.clock_ms() < self._remembered_until + SETTLE_MS:
+            return EffectUnknown("no charge yet: an earlier request may still be under way at the provider")
+        return NotCharged("no charge was made for this request, and none will be; pay with a new key")
 
     def _call(self, method: str, place: str, headers: dict[str, str], body: bytes) -> Answer:
         token = self.secrets.find(self.attempt.tenant_id, SECRET)
@@ -148,40 +162,6 @@ class _Call:
         return self.outbound.call(
             method, f"{self.options.url}{place}", headers | bearer, body, timeout_seconds=left
         )
-
-
-def _charged(answer: Answer) -> str:
-    """The charge in the answer to a POST; raises what `Effect` says for any other answer."""
-    document = _parsed(answer.body)
-    charge_id = _charge_id(document)
-    if _OK <= answer.status < _REDIRECT and charge_id is not None:
-        return charge_id
-    if answer.status == _PAYMENT_REQUIRED:
-        raise Declined("the payment provider declined the payment")
-    if answer.status == _CONFLICT:
-        raise RequestInProgress(_IN_USE_RETRY_SECONDS)
-    refused = _CLIENT_ERROR <= answer.status < _SERVER_ERROR and answer.status != _REQUEST_TIMEOUT
-    if refused or _member(document, "charged") is False:
-        raise EffectFailed(f"not charged: the provider answered {answer.status}")
-    raise EffectUnknown(f"charged or not: the provider answered {answer.status}")
-
-
-def _charge_id(charge: object) -> str | None:
-    """The id of a charge that succeeded, else None."""
-    charge_id = _member(charge, "id")
-    succeeded = _member(charge, "status") == "succeeded"
-    return charge_id if succeeded and isinstance(charge_id, str) and charge_id else None
-
-
-def _member(document: object, name: str) -> object:
-    return document.get(name) if isinstance(document, dict) else None
-
-
-def _parsed(text: str | bytes | None) -> object:
-    try:
-        return json.loads(text or "null")
-    except (ValueError, RecursionError):
-        return None
 
 
 def _effected(charge_id: str) -> Effected:

@@ -75,6 +75,7 @@ class Receipt:
         checkpoint: what an effect has saved for the attempt that resumes it, in its own words.
         fields: a short hash of each top-level member of the body (`domain.member_hashes`), so that a refusal
             can name what differs; empty where there are none, or too many.
+        pinned: what an execute-mode claim has pinned of its tenant's settings (`ExecuteOperation.pin`).
         body_hash: of the whole body, where the fingerprint does not cover it (webhooks).
     """
 
@@ -95,6 +96,7 @@ class Receipt:
     checkpoint: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     body_hash: str | None = None
+    pinned: str | None = None
 
 
 def purge_at(created_at_ms: int, expires_at_ms: int) -> int:

@@ -36,6 +36,10 @@ def _require_provider(settings: OperationSettings) -> None:
     ProviderOptions.of(settings)
 
 
+def _pin(settings: OperationSettings) -> str:
+    return ProviderOptions.of(settings).pin
+
+
 PAYMENTS = ExecuteOperation(
     name="payments",
     permission="payments:create",
@@ -45,5 +49,6 @@ PAYMENTS = ExecuteOperation(
     schema=PydanticSchema(Payment),
     bind=_bind,
     require=_require_provider,
+    pin=_pin,
     answered=("status", "amount", "currency", "chargeId"),
 )

@@ -68,6 +68,7 @@ class Process:
     faults: list[Fault]
     killed: bool = False
     calls: list[str] = field(default_factory=list)
+    charged_when_released: bool = False
 
     def do(self, point: str, act: Callable[[], Outcome], refused: Exception, lost: Exception) -> Outcome:
         if self.killed:
@@ -103,8 +104,8 @@ class Process:
 class FaultyStore:
     """A receipt store as one process sees it."""
 
-    def __init__(self, inner: ReceiptStore, process: Process) -> None:
-        self._inner, self._process = inner, process
+    def __init__(self, world: World, process: Process) -> None:
+        self._world, self._inner, self._process = world, world.store, process
 
     def put(self, receipt: Receipt, claim: Claim) -> PutOutcome:
         return self._do("put", lambda: self._inner.put(receipt, claim))
@@ -119,7 +120,12 @@ class FaultyStore:
         return self._do("complete", lambda: self._inner.complete(owned))
 
     def release(self, owned: Receipt) -> OwnersOutcome:
-        return self._do("release", lambda: self._inner.release(owned))
+        def act() -> OwnersOutcome:
+            # Until this write nobody else can act; afterwards a duplicate may, which is no lie of this one's.
+            self._process.charged_when_released = bool(self._world.charges())
+            return self._inner.release(owned)
+
+        return self._do("release", act)
 
     def _do(self, point: str, act: Callable[[], Outcome]) -> Outcome:
         error = Unavailable("receipts", "ReadTimeoutError")
@@ -138,6 +144,7 @@ class StandIn:
         assert 0 < timeout_seconds <= REMAINING_MS / 1000
         host, _, target = url.removeprefix("https://").partition("/")
         lower = {name.lower(): value for name, value in headers.items()}
+        self._world.timeouts.append(timeout_seconds)
         self._world.sent.append((method, f"/{target}", lower))
         request = Request(method, host, f"/{target}", lower, body)
         return self._process.do(
@@ -184,6 +191,7 @@ class World:
         self.charging: Callable[[], object] = lambda: None
         self.provider_answers: tuple[int, Any] | None = None
         self.sent: list[tuple[str, str, dict[str, str]]] = []
+        self.timeouts: list[float] = []
         self.tokens: tuple[str, ...] = ()
         self.window_seconds = 86_400
         self.operation_settings: dict[str, Any] = {}
@@ -192,6 +200,7 @@ class World:
         self._logger = Logger(service=f"execute-{next(_NUMBERS)}", level=logging.INFO, stream=self.log)
         self._randomness = itertools.count()
         self.process = Process([])
+        self.untrue_502s = 0
 
     def pay(self, *faults: Fault, key: str = "k", **changes: Any) -> dict[str, Any] | None:
         """What one invocation answers to a payment; None when it was killed."""
@@ -209,9 +218,14 @@ class World:
             arrival_ms=self.now,
         ) | {"resource": resource}
         try:
-            return respond(event, REMAINING_MS, self._dependencies(process))
+            answer = respond(event, REMAINING_MS, self._dependencies(process))
         except Killed:
             return None
+        # 502 says that nothing happened: neither now nor, of a claim that was released, when it was.
+        released = "release" in process.calls
+        charged = process.charged_when_released if released else bool(self.charges())
+        self.untrue_502s += answer["statusCode"] == 502 and charged
+        return answer
 
     def charges(self) -> list[dict[str, Any]]:
         """Every charge that was made."""
@@ -224,7 +238,7 @@ class World:
     def _dependencies(self, process: Process) -> Dependencies:
         return Dependencies(
             settings=ExecuteSettings("local", "receipts", "slots", "/onceward/local/", (), None),
-            store=FaultyStore(self.store, process),
+            store=FaultyStore(self, process),
             ports=Ports(StandIn(self, process), self.slots, Secrets(*self.tokens)),
             logger=self._logger,
             clock_ms=lambda: self.now,

@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.domain.ports import Done, OwnersOutcome
+from ops.local.stand_in.answer import Answer
 from ops.local.stand_in.provider import Provider
 from tests.contract.conftest import make_table
 from tests.fakes.receipts import InMemoryReceipts
@@ -87,6 +88,8 @@ def violations(world: World, answers: Sequence[dict[str, Any] | None]) -> list[s
     if len(world.charges()) != 1:
         found.append(f"{len(world.charges())} charges")
     done = [answer for answer in answers if answer is not None and answer["statusCode"] == 201]
+    if world.untrue_502s:
+        found.append("a 502 although a charge exists")
     if len({answer["body"] for answer in done}) > 1:
         found.append("two different 201s")
     charges = [charge["id"] for charge in world.charges()]
@@ -143,6 +146,14 @@ class Ignorant(Provider):
         return None
 
 
+class Refusing(Provider):
+    """A provider that answers 4xx to whoever comes second, as one does whose rate is used up."""
+
+    def _claimed(self, account: str, key: str, body_hash: str) -> Answer | None:
+        known = super()._claimed(account, key, body_hash)
+        return None if known is None else Answer(429, {})
+
+
 class Deleting(InMemoryReceipts):
     """A store whose release deletes the claim."""
 
@@ -176,6 +187,29 @@ def test_the_checker_sees_a_second_charge_where_a_part_is_broken(world: Callable
         broken = world()
         found |= set(violations(broken, lived_through(broken, faults)))
     assert "2 charges" in found
+
+
+@pytest.mark.parametrize("first", CHARGED, ids=named)
+def test_a_provider_that_refuses_its_key_s_second_request_makes_nobody_say_that_nothing_happened(
+    first: list[Fault],
+) -> None:
+    for second in SECOND:
+        world = World(provider=Refusing)
+        lived_through(world, first, second)
+        assert (world.untrue_502s, len(world.charges()) <= 1) == (0, True), second
+
+
+def test_the_checker_sees_a_502_that_is_untrue(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Before a resumed attempt's failure was told as unknown.
+    monkeypatch.setattr("handlers.domain.execute._Run._failed", _as_it_was)
+    world = World()
+    answers = lived_through(world, [Fault("charge", "kill-after")], [Fault("charge", "refused")])
+    assert violations(world, answers) == ["a 502 although a charge exists"]
+
+
+def _as_it_was(run: Any, failed: Exception) -> None:
+    run._release()
+    raise failed
 
 
 def test_the_checker_sees_a_key_that_is_stuck() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from handlers.domain.receipt import Receipt
 
 UNKNOWN = (504, "effect-unknown")
+IN_PROGRESS = (409, "request-in-progress")
+ORPHANED = '"EffectOrphaned":[1.0]'
 
 
 def overtaken(world: World, point: str, *faults: Fault, when: str = "before") -> Any:
@@ -53,7 +56,8 @@ def test_it_changes_nothing_and_answers_what_its_successor_stored(
 def test_while_its_successor_runs_it_is_409(checkpoint: bool) -> None:
     world = World(checkpoint=checkpoint)
     answer = overtaken(world, "charge", Fault("charge", "kill-before"), when="after")
-    assert problem(answer) == (409, "request-in-progress")
+    assert problem(answer) == IN_PROGRESS
+    assert answer["headers"]["Retry-After"] == "33"
     world.now += LEASE_MS
     assert [charge["id"] for charge in world.charges()] == [created(world.pay())["chargeId"]]
 
@@ -63,12 +67,168 @@ def test_its_release_does_not_free_the_claim_for_a_third(capsys: pytest.CaptureF
     answer = overtaken(world, "charge", Fault("charge", "kill-before"), when="lost")
     assert problem(answer) == UNKNOWN
     assert '"LeaseLost":[1.0]' in capsys.readouterr().out
-    assert problem(world.pay()) == (409, "request-in-progress")
+    assert problem(world.pay()) == IN_PROGRESS
 
 
-def test_when_its_claim_was_evicted_it_is_503_and_stores_nothing() -> None:
+def test_when_its_claim_was_evicted_it_is_503_and_stores_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     world = World()
     assert isinstance(world.store, InMemoryReceipts)
     items = world.store.items
     assert problem(world.pay(Fault("complete", "before", items.clear))) == (503, "store-unavailable")
     assert items == {}
+    # Charged, and nothing tells of it.
+    assert ORPHANED in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("answers", [(429, {}), (401, {}), (404, {}), (500, {"charged": False})])
+def test_a_failure_of_one_whose_successor_has_charged_is_answered_with_that_charge(
+    answers: tuple[int, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = World()
+
+    def successor() -> None:
+        process = world.process
+        world.now += LEASE_MS
+        created(world.pay())
+        world.process = process
+        world.provider_answers = answers
+
+    answer = world.pay(Fault("charge", "before", successor))
+    assert created(answer)["chargeId"] == world.charges()[0]["id"]
+    assert (answer or {})["headers"]["Idempotent-Replayed"] == "true"
+    said = capsys.readouterr().out
+    assert (said.count('"LeaseLost":[1.0]'), ORPHANED in said) == (1, False)
+
+
+@pytest.mark.parametrize("kind", ["refused", "lost"])
+def test_a_failure_whose_release_has_no_answer_is_504(kind: str) -> None:
+    world = World()
+    assert problem(world.pay(Fault("charge", "refused"), Fault("release", kind))) == UNKNOWN
+
+
+@pytest.mark.parametrize("first", ["lost", "kill-after", "kill-before"])
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ((400, {}), UNKNOWN),
+        ((401, {}), UNKNOWN),
+        ((429, {}), UNKNOWN),
+        (None, UNKNOWN),
+        # Said of the key, whoever sent it.
+        ((503, {"charged": False}), (502, "effect-failed")),
+    ],
+)
+def test_a_failure_of_one_that_resumes_says_nothing_of_its_predecessor(
+    first: str, answers: tuple[int, Any] | None, expected: tuple[int, str]
+) -> None:
+    world = World()
+    world.pay(Fault("charge", first))
+    world.now += LEASE_MS
+    world.provider_answers = answers
+    assert problem(world.pay(*[Fault("charge", "refused")] if answers is None else [])) == expected
+    # And it is released: a retry runs at once.
+    world.provider_answers = None
+    body = created(world.pay())
+    assert [charge["id"] for charge in world.charges()] == [body["chargeId"]]
+
+
+def later(world: World, ms: int) -> None:
+    world.now += ms
+
+
+def test_one_that_resumes_without_time_left_says_nothing_of_its_predecessor() -> None:
+    world = World()
+    world.pay(Fault("charge", "kill-after"))
+    world.now += LEASE_MS
+    assert problem(world.pay(Fault("take_over", "after", lambda: later(world, 20_000)))) == UNKNOWN
+    assert len(world.sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "took_ms", "timeout"),
+    [
+        # What is left of 28 s, without the 7.5 s that each write may take; 10 s at most, 1 s at least.
+        (False, 10_500, 10.0),
+        (False, 12_000, 8.5),
+        (False, 19_500, 1.0),
+        (True, 3_000, 10.0),
+        (True, 12_000, 1.0),
+        (False, 19_501, None),
+        (True, 12_001, None),
+        (False, 27_000, None),
+    ],
+)
+def test_the_provider_gets_the_time_that_the_writes_after_it_do_not_need(
+    checkpoint: bool, took_ms: int, timeout: float | None
+) -> None:
+    world = World(checkpoint=checkpoint)
+    answer = world.pay(Fault("put", "after", lambda: later(world, took_ms)))
+    assert world.timeouts == ([] if timeout is None else [timeout])
+    if timeout is None:
+        # Fresh, so that nothing can have happened.
+        assert problem(answer) == (502, "effect-failed")
+    else:
+        created(answer)
+
+
+def test_one_that_comes_late_with_a_charge_and_finds_a_final_no_is_counted_for_people(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    world = World(honoursSeconds=60)
+
+    def successor() -> None:
+        process = world.process
+        world.now += 60_000 + 600_000
+        assert problem(world.pay()) == (502, "not-charged")
+        world.process = process
+
+    answer = world.pay(Fault("charge", "before", successor))
+    # What is stored is the truth for the caller; a person has to pay back.
+    assert problem(answer) == (502, "not-charged")
+    assert len(world.charges()) == 1
+    assert ORPHANED in capsys.readouterr().out
+    line = json.loads(world.log.getvalue().splitlines()[-1])
+    assert (line["effect_orphaned"], line["lease_lost"]) == ("true", "true")
+
+
+def test_a_charge_that_a_successor_answers_for_is_no_orphan(capsys: pytest.CaptureFixture[str]) -> None:
+    overtaken(World(), "complete")
+    overtaken(World(), "charge", Fault("charge", "kill-before"), when="after")
+    assert ORPHANED not in capsys.readouterr().out
+
+
+def test_one_whose_key_is_another_request_s_by_then_is_503_and_not_told_that_it_came_second(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    world = World()
+    world.window_seconds = 60
+
+    def other() -> None:
+        process = world.process
+        world.now += 61_000
+        created(world.pay(amount=1))
+        world.process = process
+
+    assert problem(world.pay(Fault("complete", "before", other))) == (503, "store-unavailable")
+    assert ORPHANED in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("later_ms", "left"), [(LEASE_MS, "1"), (LEASE_MS + 7, "1"), (LEASE_MS - 9_000, "9")]
+)
+def test_what_is_left_of_its_successor_s_lease_is_told_by_the_clock_as_it_is_then(
+    later_ms: int, left: str
+) -> None:
+    world = World()
+
+    def successor() -> None:
+        process = world.process
+        world.now += LEASE_MS
+        assert world.pay(Fault("charge", "kill-before")) is None
+        world.process = process
+        world.now += later_ms
+
+    answer = world.pay(Fault("charge", "after", successor))
+    assert problem(answer) == IN_PROGRESS
+    # Over: a retry takes over at once.
+    assert (answer or {})["headers"]["Retry-After"] == left
