@@ -9,6 +9,8 @@ from handlers.domain.errors import EffectFailed, EffectUnknown, LookupImpossible
 from handlers.domain.execute import Executed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from aws_lambda_powertools import Logger
 
     from handlers.domain.accept import Outcome
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from handlers.http_request import HttpRequest
 
 FUNCTION: Final = "execute"
+# What a tenant's provider is at fault for: outcome and metric. None of it counts as Failed, which is ours to
+# mend, and rolls releases back (infra.failure_alarms).
+_OUTSIDE: Final[Mapping[type[OncewardError], tuple[str, str]]] = {
+    EffectFailed: ("effect_failed", "EffectFailed"),
+    EffectUnknown: ("effect_unknown", "EffectUnknown"),
+    LookupImpossible: ("lookup_impossible", "LookupImpossible"),
+}
 
 
 class ExecuteTrace(RequestTrace):
@@ -51,12 +60,11 @@ class ExecuteTrace(RequestTrace):
 
     def refused(self, error: OncewardError) -> None:
         """It was answered with a problem that we foresaw."""
-        if isinstance(error, EffectFailed | EffectUnknown):
-            known = isinstance(error, EffectFailed)
-            self._outcome = "effect_failed" if known else "effect_unknown"
-            self._counts = {"EffectFailed" if known else "EffectUnknown": 1}
-            self._more["reason"] = str(error)
-            self._names(error)
-        else:
+        outside = next((word for kind, word in _OUTSIDE.items() if isinstance(error, kind)), None)
+        if outside is None:
             super().refused(error)
-        self._counts |= {"LookupImpossible": 1} if isinstance(error, LookupImpossible) else {}
+            return
+        self._outcome, metric = outside
+        self._counts = {metric: 1}
+        self._more["reason"] = str(error)
+        self._names(error)
