@@ -47,7 +47,7 @@ class Records(Protocol):
     """The records table."""
 
     def write(self, delivery: Delivery) -> str | None:
-        """Write the record unless it is there; its status as it was found, None when it was not (or has none).
+        """Write the record unless it is there; answers the status that it was found with, None for none.
 
         Raises DispatchConflict, Refused or Unavailable.
         """
@@ -146,7 +146,7 @@ def _from_stream(record: Mapping[str, Any], dependencies: Dependencies) -> None:
         return
     trace = dependencies.trace(image)
     try:
-        delivery = _deliver(image, dependencies)
+        said = _deliver(image, dependencies, trace)
     except batch.Outage as error:
         # Nothing is wrong with the record: it waits in the stream, in its place.
         trace.failed(error)
@@ -154,7 +154,7 @@ def _from_stream(record: Mapping[str, Any], dependencies: Dependencies) -> None:
     except Exception as error:  # noqa: BLE001 - a record that breaks us must not hold up all tenants behind it
         _park(image, error, trace, dependencies)
     else:
-        trace.dispatched(dependencies.clock_ms() - delivery.created_at)
+        said()
 
 
 def _from_queue(record: Mapping[str, Any], dependencies: Dependencies) -> None:
@@ -162,12 +162,12 @@ def _from_queue(record: Mapping[str, Any], dependencies: Dependencies) -> None:
     try:
         parked = parking.parked_in(record["body"])
         trace = dependencies.trace(parked.image)
-        delivery = _deliver(parked.image, dependencies, republish=parked.republish)
+        said = _deliver(parked.image, dependencies, trace, republish=parked.republish)
     except Exception as error:
         # Never parked again: its message stays, and the queue's redrive policy counts the attempts.
         trace.failed(error)
         raise
-    trace.dispatched(dependencies.clock_ms() - delivery.created_at)
+    said()
 
 
 def _park(image: Image, error: Exception, trace: DispatchTrace, dependencies: Dependencies) -> None:
@@ -192,10 +192,13 @@ def _back_off(
         dependencies.logger.warning("no_back_off", extra={"reason": reason_of(error)})
 
 
-def _deliver(image: Image, dependencies: Dependencies, *, republish: bool = False) -> Delivery:
+def _deliver(
+    image: Image, dependencies: Dependencies, trace: DispatchTrace, *, republish: bool = False
+) -> Callable[[], None]:
     """The steps of DESIGN section 8, in this order: who hears of a record must be able to read it.
 
     `republish`: an operator asks for the event once more, also of work that is done and would do nothing.
+    Answers what is to be said of it.
 
     Raises:
         Outage: what all tenants share does not answer: the records table, or a queue of work. Whatever else
@@ -211,15 +214,15 @@ def _deliver(image: Image, dependencies: Dependencies, *, republish: bool = Fals
     stage = dependencies.settings.stage
     follows = work.BY_OPERATION.get(delivery.operation)
     if follows is None or not follows.announces:
-        # Before the work is queued: a webhook without a destination counts as delivered once the topic has it.
+        # Before the work is queued: without a destination a webhook is delivered when the topic has it.
         dependencies.topics.publish(delivery, cloud_event.encode(delivery, stage))
     elif republish and status == follows.done:
         # Its worker would find it done, and say nothing.
         dependencies.topics.publish(delivery, cloud_event.encode_done(delivery, follows, stage))
-        return delivery
+        return trace.republished
     if follows is not None:
         _queue_work(WorkMessage.of(delivery), dependencies)
-    return delivery
+    return lambda: trace.dispatched(dependencies.clock_ms() - delivery.created_at)
 
 
 def _queue_work(message: WorkMessage, dependencies: Dependencies) -> None:

@@ -74,7 +74,7 @@ def _work_graphs(names: Names) -> list[Graph]:
     done = {
         "deliver": ("Delivered", "DeliveryFailed", "WorkBroke", "WorkGivenUp"),
         "fulfil": ("Completed", "FulfilmentFailed", "WorkBroke", "WorkGivenUp"),
-        "reconcile": ("PendingWork", "Requeued", "ReconcileFailed"),
+        "reconcile": ("PendingWork", "Requeued", "ReconcileFailed", "WorkGivenUp"),
         "notify": ("Notified", "NotifyFailed"),
     }
     bus = ("Invocations", "FailedInvocations", "InvocationsSentToDlq")

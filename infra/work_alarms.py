@@ -94,6 +94,13 @@ def _pending(names: Names) -> tuple[Alarm, ...]:
             MINUTE,
         ),
         Alarm(
+            "reconcile-given-up",
+            "Work was queued again for a day in vain (it may kill its function each time): its record is "
+            "FAILED. The log says whose. Mend it; `onceward dlq redrive` or `dispatch replay --republish`.",
+            metrics.onceward(names, "reconcile", "WorkGivenUp"),
+            1,
+        ),
+        Alarm(
             "reconcile-not-called",
             "The schedule could not call reconcile: work whose message was lost stays undone.",
             metrics.rule(names, "reconcile", "FailedInvocations"),

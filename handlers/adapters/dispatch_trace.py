@@ -36,6 +36,10 @@ class DispatchTrace:
         """Recorded and published, `lag_ms` after it was accepted."""
         self._say("dispatched", {"Dispatched": 1}, {"DispatchLag": lag_ms}, {"lag_ms": lag_ms})
 
+    def republished(self) -> None:
+        """Its work was done long ago; its event was published once more."""
+        self._say("republished", {"Dispatched": 1}, {}, {})
+
     def parked(self, error: Exception) -> None:
         """It failed for `error`, and waits on the retry queue."""
         self._say("parked", {"DispatchParked": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
@@ -51,7 +55,8 @@ class DispatchTrace:
     def _say(
         self, outcome: str, counts: dict[str, int], ms: dict[str, float], more: dict[str, str | int]
     ) -> None:
-        log = self._logger.info if outcome == "dispatched" else self._logger.error
+        fine = outcome in {"dispatched", "republished"}
+        log = self._logger.info if fine else self._logger.error
         said: dict[str, str | int] = {"outcome": outcome, **self._ids, **more}
         # What was done is done: nothing is delivered again, or parked, because nobody could be told of it.
         with suppress(Exception):

@@ -171,7 +171,7 @@ def test_a_dashboard_is_the_same_text_every_time() -> None:
         *(f"{queue}-{kind}" for queue in ("orders", "webhooks") for kind in ("dlq-depth", "age")),
         *("notify-dlq-depth", "bus-failed-deliveries", "bus-sent-to-dlq", "bus-events-lost"),
         *("pending-too-old", "reconcile-not-called", "effect-unknown", "lookup-impossible"),
-        *("deliver-given-up", "fulfil-given-up"),
+        *("deliver-given-up", "fulfil-given-up", "reconcile-given-up"),
         *(f"{name}-{kind}" for name in alarms.FUNCTIONS for kind in ("failed", "errors", "throttles")),
         *(f"{name}-{kind}-throttles" for name in alarms.TABLES for kind in ("read", "write")),
     ],

@@ -13,6 +13,9 @@ from handlers.adapters.receipt_item import to_item
 from handlers.domain.errors import Refused, Unavailable
 from handlers.domain.outbox import delivery_of
 from handlers.domain.work import pending_shard, pending_shards, with_status
+from infra.naming import Names
+from ops.log_search import Line
+from ops.onward import places
 from tests import builders
 from tests.stream_events import failed_ids, inserted, queue_batch, sequence_number, stream_batch
 from tests.unit.handlers.dispatch_bench import (
@@ -174,8 +177,10 @@ def test_the_event_of_a_completed_order_is_published_once_more_as_its_worker_mad
     [(_, detail)] = worker.events
     assert json.loads(event) == detail["event"]
     assert json.loads(event)["data"]["status"] == "COMPLETED"
-    # No work: it is done.
+    # No work: it is done. And nobody looks for it on a queue that it was not sent to.
     assert bench.queued("orders") == []
+    assert bench.log_lines()[-1]["outcome"] == "republished"
+    assert places(Line(1, "dispatch", bench.log_lines()[-1]), Names("dev")) == {"topic": "onceward-dev-acme"}
     assert bench.records() == [record | {"status": {"S": "COMPLETED"}}]
 
 
