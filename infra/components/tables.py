@@ -33,7 +33,7 @@ class Tables(pulumi.ComponentResource):
             # The old image tells a redelivered or overwritten receipt from a new one.
             stream_view_type="NEW_AND_OLD_IMAGES",
         )
-        # Webhooks' records alone bear the attribute (ADR 81).
+        # Webhooks' records alone bear the attribute (ADR 79).
         self.records = self._table("records", index=_pending(), ttl=swept)
         self.slots = self._table("slots")
         self.tenants = self._table("tenants")
