@@ -35,7 +35,7 @@ FAILURES: Final[Mapping[FunctionName, _Failure]] = {
         threshold=1,
     ),
     "ingest": _Failure("Failed", "Leads and orders are answered with 5xx."),
-    # Not a provider's (EffectFailed, EffectUnknown, LookupImpossible): that is a tenant's trouble, and no release's.
+    # Not a provider's faults (EffectFailed, EffectUnknown, LookupImpossible): those are a tenant's trouble.
     "execute": _Failure("Failed", "Payments and appointments are answered with 5xx, for no provider's sake."),
     "webhooks": _Failure("Failed", "Webhooks are answered with 5xx."),
     "read": _Failure("Failed", "Reads are answered with 5xx."),
