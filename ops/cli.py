@@ -14,6 +14,7 @@ from ops.commands import (
     release,
     rollback,
     secrets,
+    slots,
     storm,
     tenants,
     verify,
@@ -34,6 +35,7 @@ app.add_typer(webhooks.app, name="webhooks")
 app.add_typer(dispatch.app, name="dispatch")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(receipts.app, name="receipts")
+app.add_typer(slots.app, name="slots")
 storm.register(app)
 verify.register(app)
 demo.register(app)

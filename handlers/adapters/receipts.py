@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import boto3
 from botocore.exceptions import ClientError
@@ -98,11 +98,11 @@ class DynamoDbReceipts:
             ":purge": {"N": str(purge_at(claim.clock_ms, expires_at))},
         }
         change = "SET #owner = :me, leaseUntil = :lease, expiresAt = :expires, purgeAt = :purge"
-        taken = self._update(lapsed, change, TAKE_OVER_CONDITION, values)
+        taken = self._update(lapsed, change, TAKE_OVER_CONDITION, values, brings="ALL_NEW")
         if isinstance(taken, Held) and taken.existing.owner == claim.owner:
             # The SDK sent it twice: the first one took it over.
             return TakenOver(taken.existing)
-        return taken
+        return TakenOver(from_item(taken)) if isinstance(taken, dict) else taken
 
     def checkpoint(self, owned: Receipt, text: str) -> OwnersOutcome:
         """See `ReceiptStore.checkpoint`. One UpdateItem; sent twice, it writes the same twice."""
@@ -140,7 +140,7 @@ class DynamoDbReceipts:
     ) -> OwnersOutcome:
         mine = {":me": {"S": owned.owner}, ":inProgress": {"S": Status.IN_PROGRESS.value}}
         outcome = self._update(owned, change, OWNERS_CONDITION, values | mine, names)
-        return Done() if isinstance(outcome, TakenOver) else outcome
+        return Done() if isinstance(outcome, dict) else outcome
 
     def _update(
         self,
@@ -149,7 +149,9 @@ class DynamoDbReceipts:
         condition: str,
         values: dict[str, Any],
         names: Mapping[str, str] = _NO_MORE,
-    ) -> TakeOverOutcome:
+        brings: Literal["ALL_NEW", "NONE"] = "NONE",
+    ) -> dict[str, Any] | Held | Gone:
+        """The item as it stands now, empty unless `brings` asks for it."""
         with translated(_SERVICE):
             try:
                 answer = self._client.update_item(
@@ -159,13 +161,13 @@ class DynamoDbReceipts:
                     ConditionExpression=condition,
                     ExpressionAttributeNames={**_NAMES, **names},
                     ExpressionAttributeValues=values,
-                    ReturnValues="ALL_NEW",
+                    ReturnValues=brings,
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 )
             except ClientError as error:
                 existing = _refused_by(error)
                 return Held(from_item(existing)) if existing else Gone()
-        return TakenOver(from_item(answer["Attributes"]))
+        return answer.get("Attributes", {})
 
 
 def _is_own_answer(existing: Receipt, owned: Receipt) -> bool:

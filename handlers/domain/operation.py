@@ -23,13 +23,31 @@ class Schema(Protocol):
         """Return `body`, unchanged, when it fits."""
 
 
+@dataclass(frozen=True)
+class Booking:
+    """Who has a slot.
+
+    Attributes:
+        generation: of the claim that took it.
+        record_id: of the record that follows.
+        holder: a hash of whom it is for, salted with the generation; None where nobody is named, and in the
+            bookings of earlier releases.
+    """
+
+    generation: str
+    record_id: str
+    holder: str | None
+
+
 class SlotStore(Protocol):
     """What can be taken once: a doctor's time."""
 
-    def take(self, tenant_id: str, slot: str, generation: str, record_id: str) -> bool:
-        """Take `slot` unless another generation has it: one conditional write. False: another has it.
+    def take(self, tenant_id: str, slot: str, booking: Booking) -> Booking | None:
+        """Take `slot` unless another generation has it: one conditional write, and no read.
 
-        Raises Unavailable or Refused.
+        None when it is `booking`'s, now or from before; else the one that has it.
+
+        Raises Unavailable, Refused or CorruptItem.
         """
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, cast
+from unicodedata import normalize
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from handlers.domain import member_hashes
 from handlers.domain.effect import Attempt, Effect, Effected
 from handlers.domain.errors import SlotTaken
 from handlers.domain.json_text import compact
-from handlers.domain.operation import ExecuteOperation
-from handlers.operations.schema import Described, Line, PydanticSchema
+from handlers.domain.operation import Booking, ExecuteOperation
+from handlers.operations.schema import Described, Line, Name, PydanticSchema
 
 if TYPE_CHECKING:
     from handlers.domain.operation import Ports
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 _RFC_3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
+_TAKEN = "this doctor has another appointment at this time"
+# A duplicate that comes after its short window (one that did as Retry-After told it, say) is a new request.
+_BOOKED = "this patient already has this slot: a request before this one took it"
 # Double clicks and impatient reloads; after it the slot itself answers.
 _WINDOW_SECONDS = 10
 
@@ -48,22 +53,34 @@ class Appointment(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
-    doctorId: Line  # noqa: N815 - the API's spelling
-    patientId: Line  # noqa: N815 - the API's spelling
+    doctorId: Name  # noqa: N815 - the API's spelling
+    patientId: Name  # noqa: N815 - the API's spelling
     startsAt: Annotated[str, Described(_is_moment, {"format": "date-time"})]  # noqa: N815 - the API's spelling
     reason: Line | None = None
 
 
 def slot_of(doctor: str, starts_at: str) -> str:
-    """A doctor's moment, the same for every spelling of it. A JSON list: no two pairs have one text."""
-    return compact([doctor, _moment(starts_at).isoformat()])
+    """A doctor's moment, the same for every spelling of it. A JSON list: no two pairs have one text.
+
+    Raises ValueError or OverflowError for what is no moment.
+    """
+    return compact([normalize("NFC", doctor), _moment(starts_at).isoformat()])
+
+
+def _holder(patient: str, generation: str) -> str:
+    """Whom a slot is for, as the booking keeps it: enough to know it again, and nothing to read."""
+    return member_hashes.hashes({"patientId": normalize("NFC", patient).encode()}, generation)["patientId"]
 
 
 def _bind(ports: Ports) -> Effect:
     def book(attempt: Attempt, /) -> Effected:
-        slot = slot_of(cast("str", attempt.body["doctorId"]), cast("str", attempt.body["startsAt"]))
-        if not ports.slots.take(attempt.tenant_id, slot, attempt.generation, attempt.record_id):
-            raise SlotTaken("this doctor has another appointment at this time")
+        doctor, patient, starts_at = (
+            cast("str", attempt.body[name]) for name in ("doctorId", "patientId", "startsAt")
+        )
+        mine = Booking(attempt.generation, attempt.record_id, _holder(patient, attempt.generation))
+        there = ports.slots.take(attempt.tenant_id, slot_of(doctor, starts_at), mine)
+        if there is not None:
+            raise SlotTaken(_BOOKED if there.holder == _holder(patient, there.generation) else _TAKEN)
         return Effected({"status": "booked"})
 
     return book

@@ -88,6 +88,13 @@ Line = Annotated[
 ]
 """A line of text that says something."""
 
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=200),
+    matching(r"\S(?:[\s\S]*\S)?", "must not begin or end with white space"),
+]
+"""What somebody or something is called: two that look alike must be one."""
+
 
 def _known_currency(code: str) -> str:
     if code not in CURRENCIES:

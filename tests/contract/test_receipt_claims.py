@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from handlers.domain.receipt import Receipt
 
 LEASE, EXPIRES = NOW_MS + 33_000, NOW_MS + HOUR_MS
-LAPSED = in_progress(lease_until=NOW_MS - 1, fields={"email": "abc", "a.b #1": "def"}, checkpoint="saved")
+LAPSED = in_progress(
+    lease_until=NOW_MS - 1,
+    fields={"email": "abc", "a.b #1": "def"},
+    checkpoint="saved",
+    pinned="settings",
+    # Soon: a takeover that kept it would lose the claim to TTL.
+    purge_at=NOW_MS // 1000 + 60,
+)
 ANSWER = StoredResponse(201, {"Location": "/v1/payments/P"}, '{"id":"P"}')
 OUTBOX = Outbox("EVENT-2", "payment.created", "P", '{"id":"P"}')
 ANSWERED: dict[str, Any] = {

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from handlers.domain.operation import Booking
 
 
 class InMemorySlots:
     """`SlotStore` over a dict; the lock makes check and write one step, as DynamoDB does."""
 
     def __init__(self) -> None:
-        self.taken: dict[tuple[str, str], str] = {}
+        self.taken: dict[tuple[str, str], Booking] = {}
         self.writes = 0
         self._lock = threading.Lock()
 
-    def take(self, tenant_id: str, slot: str, generation: str, record_id: str) -> bool:
+    def take(self, tenant_id: str, slot: str, booking: Booking) -> Booking | None:
         with self._lock:
             self.writes += 1
-            return self.taken.setdefault((tenant_id, slot), generation) == generation
+            there = self.taken.setdefault((tenant_id, slot), booking)
+            return None if there.generation == booking.generation else there

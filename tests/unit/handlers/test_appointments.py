@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from handlers.domain import keys
+from handlers.domain.operation import Booking
 from handlers.operations.appointments import slot_of
 from tests.fakes.receipts import InMemoryReceipts
 from tests.unit.handlers.payment_world import Fault, World, created, problem
@@ -182,3 +183,60 @@ def test_no_two_pairs_of_doctor_and_moment_have_one_slot() -> None:
     moments = ["2031-01-01T10:00:00Z", "2031-01-01T10:00:01Z", "2031-01-01T10:00:00.5Z"]
     slots = {slot_of(doctor, moment) for doctor in doctors for moment in moments}
     assert len(slots) == len(doctors) * len(moments)
+
+
+def test_a_slot_that_the_same_patient_has_says_so_and_nobody_else_is_told_whose_it_is() -> None:
+    world = World()
+    book(world)
+    world.now += WINDOW_MS
+    mine, other = book(world), book(world, patientId="p-2")
+    assert problem(mine) == problem(other) == (409, "slot-taken")
+    assert "this patient already has this slot" in mine["body"]
+    assert "this doctor has another appointment at this time" in other["body"]
+    assert "p-1" not in other["body"]
+    # What is kept of the patient tells nobody who it is, and two bookings not that they are one patient's.
+    book(world, startsAt="2031-01-02T10:00:00Z")
+    holders = {booking.holder for booking in world.slots.taken.values()}
+    assert len(holders) == 2
+    assert not any("p-1" in (holder or "") for holder in holders)
+
+
+def test_a_duplicate_that_comes_when_retry_after_says_finds_its_own_booking() -> None:
+    world = World()
+    take, told = world.slots.take, []
+
+    def slowly(*arguments: Any) -> Any:
+        world.slots.take = take  # type: ignore[method-assign]
+        process = world.process
+        told.append(int(book(world)["headers"]["Retry-After"]))
+        world.process = process
+        return take(*arguments)
+
+    world.slots.take = slowly  # type: ignore[method-assign]
+    created(book(world))
+    world.now += told[0] * 1000
+    answer = book(world)
+    assert problem(answer) == (409, "slot-taken")
+    assert "this patient already has this slot" in answer["body"]
+
+
+def test_a_booking_of_an_earlier_release_names_nobody() -> None:
+    world = World()
+    slot = slot_of(BODY["doctorId"], BODY["startsAt"])
+    world.slots.taken["acme", slot] = Booking("generation", "R", None)
+    assert "this doctor has another appointment" in book(world)["body"]
+
+
+@pytest.mark.parametrize("field", ["doctorId", "patientId"])
+@pytest.mark.parametrize("name", [" dr-grey", "dr-grey ", "\tdr-grey", "dr-grey\n", "\u00a0dr-grey", " "])
+def test_white_space_around_a_name_is_refused(field: str, name: str) -> None:
+    answer = book(World(), **{field: name})
+    assert problem(answer) == (400, "invalid-body")
+    assert "must not begin or end with white space" in answer["body"]
+    assert book(World(), **{field: "dr grey"})["statusCode"] == 201
+
+
+def test_a_doctor_whose_name_is_spelled_with_other_code_points_is_the_same_one() -> None:
+    world = World()
+    assert book(world, doctorId="dr-m\u00fcller")["statusCode"] == 201
+    assert problem(book(world, doctorId="dr-mu\u0308ller", patientId="p-2")) == (409, "slot-taken")

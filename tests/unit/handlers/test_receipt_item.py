@@ -19,13 +19,13 @@ PATHS = (
     *(("response",), ("response", "status"), ("response", "headers"), ("response", "headers", "Location")),
     ("response", "body"),
     *(("outbox",), ("outbox", "type"), ("outbox", "recordId"), ("outbox", "document")),
-    *(("checkpoint",), ("bodyHash",), ("fields",), ("fields", "email")),
+    *(("checkpoint",), ("bodyHash",), ("pinned",), ("fields",), ("fields", "email")),
 )
 OPTIONAL = {
     *(("response",), ("response", "body"), ("response", "headers", "Location"), ("outbox",)),
-    *(("checkpoint",), ("bodyHash",), ("fields",), ("fields", "email")),
+    *(("checkpoint",), ("bodyHash",), ("pinned",), ("fields",), ("fields", "email")),
 }
-WHOLE = receipt(checkpoint="saved", body_hash="hash", fields={"email": "abc"})
+WHOLE = receipt(checkpoint="saved", body_hash="hash", pinned="settings", fields={"email": "abc"})
 # Each is what a restore, a hand or another program could have left there.
 WRONG: tuple[Any, ...] = (
     *({"S": 7}, {"S": None}, {"N": SECRET}, {"N": 7}, {"N": "1.5"}, {"N": "٣"}, {"N": "1_0"}),
