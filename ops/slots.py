@@ -72,7 +72,10 @@ class Slots:
         self._slots, self._records = slots_table, records_table
 
     def find(self, tenant_id: str, doctor: str, starts_at: str) -> Slot | None:
-        """The slot if it is taken, read strongly. Raises ValueError for no moment, CorruptItem for no booking."""
+        """The slot if it is taken, read strongly.
+
+        Raises ValueError or OverflowError for what is no moment, CorruptItem for what is no booking.
+        """
         name = slot_of(doctor, starts_at)
         item = self._item(self._slots, partition_key(tenant_id, name))
         if item is None:

@@ -48,7 +48,8 @@ class DynamoDbSlots:
             except ClientError as error:
                 if code_of(error) != "ConditionalCheckFailedException":
                     raise
-                return from_item(error.response.get("Item") or {})
+                there: Any = error.response.get("Item") or {}
+                return from_item(there)
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a claim holds while it runs and when it is done: how long it stands, and what a successor resumes from."""
+"""What a claim holds while it runs and when it is done: how long it stands, what a successor gets."""
 
 from __future__ import annotations
 

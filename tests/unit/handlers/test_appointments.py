@@ -212,7 +212,7 @@ def test_a_duplicate_that_comes_when_retry_after_says_finds_its_own_booking() ->
         world.process = process
         return take(*arguments)
 
-    world.slots.take = slowly  # type: ignore[method-assign]
+    world.slots.take = slowly  # type: ignore[method-assign, assignment]
     created(book(world))
     world.now += told[0] * 1000
     answer = book(world)
