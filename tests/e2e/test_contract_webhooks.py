@@ -64,6 +64,18 @@ def test_what_is_not_proved_is_401_and_nothing_is_written(
     assert marked(platform, "receipts", "outbox.document", sent["id"]) == []
 
 
+def test_one_tenant_s_proof_opens_no_other_tenant_s_address(
+    platform: RunningPlatform, sender: Callable[..., Sender]
+) -> None:
+    mine, theirs = sender("alpha", "events"), sender("delta", "events")
+    assert mine.secret != theirs.secret
+    sent = event()
+    stranger = Sender(theirs.url, mine.scheme, mine.secret, mine.client)
+    assert_problem(stranger.send(sent), 401, "unauthorized")
+    assert marked(platform, "receipts", "outbox.document", sent["id"]) == []
+    assert theirs.send(sent).status_code == 202
+
+
 def test_a_source_or_tenant_that_is_not_there_is_401_like_a_wrong_proof(
     sender: Callable[..., Sender],
 ) -> None:

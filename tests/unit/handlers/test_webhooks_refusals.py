@@ -243,3 +243,18 @@ def test_without_config_or_secret_nobody_is_let_in(
 @pytest.mark.parametrize("event", [{}, {"headers": None, "requestContext": None, "pathParameters": None}])
 def test_an_event_of_no_gateway_is_answered_and_never_raises(world: World, event: dict[str, Any]) -> None:
     assert world.send(event)["statusCode"] == 401
+
+
+@pytest.mark.parametrize("source", ["plain", "stripe", "standard", "agreeing", "forms"])
+@pytest.mark.parametrize(("prover", "other"), [("acme", "beta"), ("beta", "acme")])
+def test_one_tenant_s_proof_opens_no_other_tenant_s_address(
+    world: World, source: str, prover: str, other: str
+) -> None:
+    body = EVENT | {"event": "submitted", "data": {"submissionId": "s-1"}}
+    raw = json.dumps(body).encode()
+    theirs = proof(source, raw, tenant=prover)
+    answer = world.post(body, source, other, headers=theirs)
+    assert answer["statusCode"] == 401
+    assert world.receipts.writes == 0
+    assert world.post(body, source, prover, headers=theirs)["statusCode"] == 202
+    assert [receipt.tenant_id for receipt in world.receipts.items.values()] == [prover]

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from handlers.domain.ports import ReceiptStore
 
-BEARER = "s3cret-of-forms"
-STRIPE_SECRET = "whsec_of_stripe"
-STANDARD_SECRET = "whsec_" + base64.b64encode(b"standard key").decode()
+# Those of tenant `acme`; every tenant has its own.
+BEARER = "s3cret-of-forms-of-acme"
+STRIPE_SECRET = "whsec_of_stripe_of_acme"
 EVENT: dict[str, Any] = {"id": "evt_1", "type": "form.submitted", "data": {"name": "Ada"}}
 LIMIT = 4096
 _NUMBERS = itertools.count()
@@ -59,14 +59,24 @@ SOURCES = {
     ),
     "secretless": _source("bearer", "id"),
 }
-_SECRETS = {
-    "plain": BEARER,
-    "other": BEARER,
-    "stripe": STRIPE_SECRET,
-    "agreeing": STANDARD_SECRET,
-    "standard": STANDARD_SECRET,
-    "forms": f"newest\n{BEARER}",
-}
+
+
+def secrets_of(tenant: str) -> dict[str, str]:
+    """A tenant's secrets by source, none of which is another tenant's."""
+    bearer = f"s3cret-of-forms-of-{tenant}"
+    standard = "whsec_" + base64.b64encode(_standard_key(tenant)).decode()
+    return {
+        "plain": bearer,
+        "other": bearer,
+        "stripe": f"whsec_of_stripe_of_{tenant}",
+        "agreeing": standard,
+        "standard": standard,
+        "forms": f"newest\n{bearer}",
+    }
+
+
+def _standard_key(tenant: str) -> bytes:
+    return f"standard key of {tenant}".encode()
 
 
 class World:
@@ -93,7 +103,7 @@ class World:
                     "orders": {"S": "{}"},
                 },
             )
-            for source, secret in _SECRETS.items():
+            for source, secret in secrets_of(tenant_id).items():
                 ssm.put_parameter(
                     Name=f"/onceward/local/{tenant_id}/webhooks/{source}", Value=secret, Type="SecureString"
                 )
@@ -151,16 +161,19 @@ class World:
         return self.send(webhook_event(body, source, tenant, **more))
 
 
-def proof(source: str, raw: bytes, event_id: str = "evt_1", at: int = NOW_MS // 1000) -> dict[str, list[str]]:
-    """The headers by which a sender proves itself."""
+def proof(
+    source: str, raw: bytes, event_id: str = "evt_1", at: int = NOW_MS // 1000, tenant: str = "acme"
+) -> dict[str, list[str]]:
+    """The headers by which a sender of a tenant proves itself."""
+    secret = secrets_of(tenant).get(source, BEARER).splitlines()[-1]
     if source == "stripe":
-        mac = hmac.digest(STRIPE_SECRET.encode(), f"{at}.".encode() + raw, "sha256")
+        mac = hmac.digest(secret.encode(), f"{at}.".encode() + raw, "sha256")
         return {"stripe-signature": [f"t={at},v1={mac.hex()}"]}
     if source in ("agreeing", "standard"):
-        mac = hmac.digest(b"standard key", f"{event_id}.{at}.".encode() + raw, "sha256")
+        mac = hmac.digest(_standard_key(tenant), f"{event_id}.{at}.".encode() + raw, "sha256")
         signature = "v1," + base64.b64encode(mac).decode()
         return {"webhook-id": [event_id], "webhook-timestamp": [str(at)], "webhook-signature": [signature]}
-    return {"authorization": [f"Bearer {BEARER}"]}
+    return {"authorization": [f"Bearer {secret}"]}
 
 
 def webhook_event(
@@ -175,7 +188,9 @@ def webhook_event(
 ) -> dict[str, Any]:
     """A REST API (v1) proxy event for the receiver; `headers` win over those of the proof."""
     sent = json.dumps(EVENT if body is None else body).encode() if raw is None else raw
-    multiple = {"content-type": ["application/json"]} | proof(source, sent) | dict(headers or {})
+    multiple = (
+        {"content-type": ["application/json"]} | proof(source, sent, tenant=tenant) | dict(headers or {})
+    )
     return {
         "resource": "/v1/webhooks/{tenant}/{source}",
         "path": f"/v1/webhooks/{tenant}/{source}",
