@@ -13,7 +13,6 @@ from ops.cli import app
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from typer.testing import Result
 
 TIERS = "small: {ratePerSecond: 10, burst: 20, quotaPerMonth: 1000, bodyLimitBytes: 2048}\n"
@@ -40,22 +39,18 @@ operations:
 """
 SOURCES = ("forms", "events", "stripe", "github", "shopify", "legacy", "plain")
 
-SESSION = boto3.Session()
-
 
 class SecretsStage:
     """The stage: its key under the alias that the program gives it, its outputs, its tenant's file."""
 
-    def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        # One for all: a new session reads the services' descriptions anew, a fifth of a second each time.
-        monkeypatch.setattr(boto3, "Session", lambda: SESSION)
+    def __init__(self, home: Path) -> None:
         self.home = home
         (home / "tiers.yaml").write_text(TIERS, encoding="utf-8")
         (home / "acme.yaml").write_text(TENANT, encoding="utf-8")
-        kms = SESSION.client("kms", region_name="us-east-1")
+        kms = boto3.client("kms", region_name="us-east-1")
         self.key_id = kms.create_key()["KeyMetadata"]["KeyId"]
         kms.create_alias(AliasName="alias/onceward-local_data", TargetKeyId=self.key_id)
-        self.ssm = SESSION.client("ssm", region_name="us-east-1")
+        self.ssm = boto3.client("ssm", region_name="us-east-1")
         tenants = {"acme": {"keys": {"server": "k"}, "webhooks": {"stripe": {"secret": "as it was"}}}}
         tables = {"receipts": "x", "records": "x", "tenants": "x"}
         outputs = {

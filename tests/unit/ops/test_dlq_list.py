@@ -68,20 +68,19 @@ def test_an_age_has_one_heading(age_seconds: int, heading: str) -> None:
     assert age_of(0, age_seconds * 1000) == heading
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("redrive", "order-dlq"),
-        ("redrive", "orders-dlq", "--tenant", "A#"),
-        ("redrive", "orders-dlq", "--older-than", "yesterday"),
-        ("redrive", "orders-dlq", "--older-than", "2h", "--newer-than", "1h"),
-        ("redrive", "orders-dlq", "--rate", "0"),
-        ("list", "--queue", "orders"),
-        ("list", "--stage", "qa"),
-    ],
+NONSENSE = (
+    ("redrive", "order-dlq"),
+    ("redrive", "orders-dlq", "--tenant", "A#"),
+    ("redrive", "orders-dlq", "--older-than", "yesterday"),
+    ("redrive", "orders-dlq", "--older-than", "2h", "--newer-than", "1h"),
+    ("redrive", "orders-dlq", "--rate", "0"),
+    ("list", "--queue", "orders"),
+    ("list", "--stage", "qa"),
 )
-def test_nonsense_is_a_usage_error(dlqs: DlqStage, arguments: tuple[str, ...]) -> None:
-    assert dlqs.dlq(*arguments).exit_code == 2
+
+
+def test_nonsense_is_a_usage_error(dlqs: DlqStage) -> None:
+    assert [arguments for arguments in NONSENSE if dlqs.dlq(*arguments).exit_code != 2] == []
 
 
 def test_a_queue_that_is_not_deployed_is_one_line(dlqs: DlqStage) -> None:

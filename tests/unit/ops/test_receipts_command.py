@@ -73,18 +73,18 @@ def test_a_free_key_is_said_to_be_free(receipts_stage: ReceiptsStage, command: s
     assert "has no receipt under this key, and stage local has no tenant of this name" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("acme",),
-        ("acme", "k", "--derived", "leads", "body", "x"),
-        ("acme", "a key"),
-        ("A#", "k"),
-        ("acme", "k", "--stage", "qa"),
-    ],
+NONSENSE = (
+    ("acme",),
+    ("acme", "k", "--derived", "leads", "body", "x"),
+    ("acme", "a key"),
+    ("A#", "k"),
+    ("acme", "k", "--stage", "qa"),
 )
-def test_nonsense_is_a_usage_error(receipts_stage: ReceiptsStage, arguments: tuple[str, ...]) -> None:
-    assert receipts_stage.receipts("show", *arguments).exit_code == 2
+
+
+def test_nonsense_is_a_usage_error(receipts_stage: ReceiptsStage) -> None:
+    codes = {arguments: receipts_stage.receipts("show", *arguments).exit_code for arguments in NONSENSE}
+    assert set(codes.values()) == {2}, codes
 
 
 def test_evicting_says_what_follows_and_frees_the_key(receipts_stage: ReceiptsStage) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from handlers.adapters.receipt_item import from_item, to_item
 from handlers.domain.outbox import delivery_of
+from ops import replay
 from ops.replay import parse_since
 from tests import builders
 from tests.stream_events import queue_batch
@@ -148,12 +149,15 @@ def test_a_receipt_that_names_no_record_is_told_and_stops_nobody(stage: Stage) -
     assert (counted["receipts"], counted["corrupt"], counted["queued"]) == (2, 1, 1)
 
 
-def test_more_receipts_than_one_lookup_takes_are_all_compared(stage: Stage) -> None:
-    for number in range(230):
+def test_more_receipts_than_one_lookup_takes_are_all_compared(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "_BATCH", 10)
+    for number in range(23):
         stage.put(recent(number), recorded=number % 2 == 0)
     counted = stage.counts("--since", "2h")
-    assert (counted["receipts"], counted["missing"], counted["queued"]) == (230, 115, 115)
-    assert len(stage.bodies()) == 115
+    assert (counted["receipts"], counted["missing"], counted["queued"]) == (23, 11, 11)
+    assert len(stage.bodies()) == 11
 
 
 def test_a_record_of_another_tenant_does_not_stand_in_for_one(stage: Stage) -> None:
@@ -163,27 +167,26 @@ def test_a_record_of_another_tenant_does_not_stand_in_for_one(stage: Stage) -> N
     assert stage.counts("--since", "2h")["tenants"] == {"acme": 1}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--since", "yesterday"),
-        ("--since", "0h"),
-        ("--since", "2999-01-01"),
-        ("--since", "99999999d"),
-        ("--since", "2h", "--tenant", "A#"),
-        ("--since", "2h", "--stage", "Prod!"),
-        ("--since", "1h", "--until", "2h"),
-        ("--since", "1h", "--until", "soon"),
-        ("--since", "1h", "--delete"),
-        ("--from-failures", "--republish"),
-        ("--from-failures", "--delete", "--tenant", "acme"),
-        ("--from-failures", "--delete", "--dry-run"),
-        ("--republish",),
-        (),
-    ],
+NONSENSE = (
+    ("--since", "yesterday"),
+    ("--since", "0h"),
+    ("--since", "2999-01-01"),
+    ("--since", "99999999d"),
+    ("--since", "2h", "--tenant", "A#"),
+    ("--since", "2h", "--stage", "Prod!"),
+    ("--since", "1h", "--until", "2h"),
+    ("--since", "1h", "--until", "soon"),
+    ("--since", "1h", "--delete"),
+    ("--from-failures", "--republish"),
+    ("--from-failures", "--delete", "--tenant", "acme"),
+    ("--from-failures", "--delete", "--dry-run"),
+    ("--republish",),
+    (),
 )
-def test_nonsense_is_a_usage_error(stage: Stage, arguments: tuple[str, ...]) -> None:
-    assert stage.replay(*arguments).exit_code == 2
+
+
+def test_nonsense_is_a_usage_error(stage: Stage) -> None:
+    assert [arguments for arguments in NONSENSE if stage.replay(*arguments).exit_code != 2] == []
 
 
 @pytest.mark.parametrize("how", [("--since", "2h"), ("--from-failures",)])

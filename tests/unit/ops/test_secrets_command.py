@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SecretsStage]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with mock_aws():
-        yield SecretsStage(tmp_path, monkeypatch)
+        yield SecretsStage(tmp_path)
 
 
 def test_a_secret_from_standard_input_is_encrypted_with_the_stages_key(stage: SecretsStage) -> None:
@@ -99,28 +99,26 @@ def test_a_generated_secret_is_printed_once_alone_on_standard_output(stage: Secr
     assert told.stdout.startswith("whsec_")
 
 
-@pytest.mark.parametrize(
-    ("name", "secret"),
-    [
-        ("webhooks/stripe", ""),
-        ("webhooks/stripe", "two words"),
-        ("webhooks/stripe", "two\nlines"),
-        ("webhooks/stripe", "schlüssel"),
-        ("webhooks/stripe", "x" * 2001),
-        ("webhooks/events", "whsec_***"),
-        ("webhooks/legacy", "no-password"),
-        ("webhooks/none", "s"),
-        ("webhooks/", "s"),
-        ("destinations/webhooks/stripe", "s"),
-        ("payments", "s"),
-    ],
+NEVER_TO_WORK = (
+    ("webhooks/stripe", ""),
+    ("webhooks/stripe", "two words"),
+    ("webhooks/stripe", "two\nlines"),
+    ("webhooks/stripe", "schlüssel"),
+    ("webhooks/stripe", "x" * 2001),
+    ("webhooks/events", "whsec_***"),
+    ("webhooks/legacy", "no-password"),
+    ("webhooks/none", "s"),
+    ("webhooks/", "s"),
+    ("destinations/webhooks/stripe", "s"),
+    ("payments", "s"),
 )
-def test_what_could_never_work_is_refused_unread_and_unsaid(
-    stage: SecretsStage, name: str, secret: str
-) -> None:
-    refused = stage.run("secrets", "set", "acme", name, given=secret)
-    assert refused.exit_code == 2
-    assert len(secret) < 3 or secret not in refused.output
+
+
+def test_what_could_never_work_is_refused_unread_and_unsaid(stage: SecretsStage) -> None:
+    for name, secret in NEVER_TO_WORK:
+        refused = stage.run("secrets", "set", "acme", name, given=secret)
+        assert refused.exit_code == 2, (name, secret)
+        assert len(secret) < 3 or secret not in refused.output
     assert stage.ssm.describe_parameters()["Parameters"] == []
 
 

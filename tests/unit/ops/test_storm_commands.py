@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -156,7 +157,10 @@ def test_a_storm_without_a_platform_says_how_to_start_one(tmp_path: Path) -> Non
     assert "onceward local up" in " ".join(done.output.split())
 
 
-def test_a_platform_that_is_not_running_any_more_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+def test_a_platform_that_is_not_running_any_more_is_said_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "_PAUSE_SECONDS", 0)
     with serve() as platform:
         platform.write_outputs(tmp_path)
     done = CliRunner().invoke(app, ["storm", "--home", str(tmp_path)])
@@ -176,7 +180,10 @@ def test_a_key_that_is_not_in_force_any_more_is_said_with_its_tenant(tmp_path: P
     assert not (tmp_path / "runs").exists()
 
 
-def test_tables_that_cannot_be_read_are_said_before_anything_is_sent(tmp_path: Path) -> None:
+def test_tables_that_cannot_be_read_are_said_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)  # as boto3 does between its attempts
     with serve() as platform:
         platform.write_outputs(tmp_path)
         outputs = json.loads((tmp_path / "local.json").read_text())

@@ -27,7 +27,7 @@ EVENT = {"id": "evt_1", "event": "form.submitted", "data": {"submissionId": "s-1
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SecretsStage]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with mock_aws():
-        stage = SecretsStage(tmp_path, monkeypatch)
+        stage = SecretsStage(tmp_path)
         provide(load_all(tmp_path).tenants, TenantSecrets(stage.ssm, "local"), "http://api.test")
         yield stage
 
