@@ -11,13 +11,16 @@ from tenants.file_model import FileModel
 from tenants.text import distinct
 from tenants.tiers import MAX_BODY_BYTES, MIN_BODY_BYTES
 from tenants.webhooks import WebhooksSettings
-from tenants.windows import DAY_SECONDS, MAX_WINDOW_SECONDS, Window
+from tenants.windows import DAY_SECONDS, MAX_WINDOW_SECONDS, PaymentWindow, Window
 
 # A lease is what is left of the invocation, at most the `execute` function's time-out, plus 5 s for skew
 # (DESIGN section 7); a test compares it with infra's figure.
 LONGEST_LEASE_SECONDS: Final = 33
 # How far the clocks of a worker and of a provider may be apart, the same margin.
 SKEW_SECONDS: Final = 5
+# A window is judged by the arrival at the gateway, a lease begins when a worker does: the gateway waits 29 s
+# for it at most, and one for the clocks.
+START_SECONDS: Final = 30
 APPOINTMENT_WINDOW_SECONDS: Final = 10
 APPOINTMENT_KEY_FIELDS: Final = ("doctorId", "patientId", "startsAt")
 # With their lengths, what keeps the authorizer's context small.
@@ -79,21 +82,22 @@ class PaymentsSettings(FileModel):
             ge=60, le=MAX_WINDOW_SECONDS, description="How long the provider remembers an idempotency key."
         ),
     ] = DAY_SECONDS
-    window_seconds: Window = DAY_SECONDS
+    window_seconds: PaymentWindow = DAY_SECONDS
     body_limit_bytes: BodyLimit = None
 
     @model_validator(mode="after")
     def _resumes_while_the_provider_remembers(self) -> Self:
-        longest = self.honours_seconds - LONGEST_LEASE_SECONDS - SKEW_SECONDS
+        longest = self.honours_seconds - START_SECONDS - LONGEST_LEASE_SECONDS - SKEW_SECONDS
         if not self.lookup and self.window_seconds > longest:
             raise PydanticCustomError(
                 "honours",
-                "windowSeconds must be at most {longest} without lookup: honoursSeconds {honours} - lease "
-                "{lease} - skew {skew} (is {window}); later, an interrupted payment could neither be sent "
-                "again nor looked up",
+                "windowSeconds must be at most {longest} without lookup: honoursSeconds {honours} - start "
+                "{start} - lease {lease} - skew {skew} (is {window}); later, an interrupted payment could "
+                "neither be sent again nor looked up",
                 {
                     "longest": longest,
                     "honours": self.honours_seconds,
+                    "start": START_SECONDS,
                     "lease": LONGEST_LEASE_SECONDS,
                     "skew": SKEW_SECONDS,
                     "window": self.window_seconds,

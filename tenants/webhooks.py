@@ -148,6 +148,22 @@ class WebhookSource(FileModel):
             raise _secret_as_identity("identity.header ")
         return self
 
+    @model_validator(mode="after")
+    def _knows_its_events_by_what_is_signed(self) -> Self:
+        sender = SENDERS.get(self.proof_scheme)
+        named = self.event_identity.header
+        if sender is None or named is None or self.event_identity.path is not None:
+            return self
+        own = PRESETS[sender].header
+        if own is None or named.lower() != own.lower():
+            raise PydanticCustomError(
+                "unsigned",
+                "identity.header must not be {named} alone: a signature of {sender} does not cover it, so "
+                "that whoever has seen one event could send it again under any id; say identity.path{own}",
+                {"named": named, "sender": sender, "own": f" or {own}" if own else ""},
+            )
+        return self
+
     @property
     def _known(self) -> Preset:
         if self.preset is None:

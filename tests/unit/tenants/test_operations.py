@@ -12,7 +12,7 @@ from handlers.domain import addresses as functions_addresses
 from infra.timeouts import TIMEOUTS
 from tenants import addresses
 from tenants.loader import load_all
-from tenants.operations import LONGEST_LEASE_SECONDS, SKEW_SECONDS
+from tenants.operations import LONGEST_LEASE_SECONDS, SKEW_SECONDS, START_SECONDS
 from tests.unit.tenants.files import TENANT, check, directory, operations
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ def test_without_the_section_a_tenant_takes_no_payments(tmp_path: Path) -> None:
         ("appointments: {keyFields: ['a[']}", "appointments.keyFields[0]", "must be JMESPath: "),
         ("appointments: {keyFields: [a, b, c, d, e, f]}", "appointments.keyFields", "at most 5 items"),
         ("appointments: {windowSeconds: 9}", "appointments.windowSeconds", "greater than or equal to 10"),
+        (
+            "payments: {providerUrl: 'https://p.example', windowSeconds: 59}",
+            "payments.windowSeconds",
+            "must be at least 60: a duplicate that waits as long as it is told to (Retry-After)",
+        ),
+        ("appointments: {keyFields: ['to_string(a)']}", "appointments.keyFields[0]", "must be a path"),
         ("orders: {keySource: fields}", "orders.keySource", "must be 'header' or 'header-or-body'"),
         ("orders: {destination: {method: PUT}}", "orders.destination.url", "is required"),
         ("webhooks: {sources: {a: {preset: stripe}}}", "webhooks.sources.a", "must be 2 to 32 of a-z, 0-9"),
@@ -83,17 +89,25 @@ def test_a_wrong_setting_is_named_with_its_rule(tmp_path: Path, text: str, field
 
 
 def test_a_window_that_the_provider_forgets_is_refused_with_the_arithmetic(tmp_path: Path) -> None:
-    longest = DAY - LONGEST_LEASE_SECONDS - SKEW_SECONDS
+    longest = DAY - START_SECONDS - LONGEST_LEASE_SECONDS - SKEW_SECONDS
     fits = f"payments: {{providerUrl: 'https://p.example', lookup: false, windowSeconds: {longest}}}"
     assert operations(tmp_path, fits).payments
     check(
         tmp_path,
         fits.replace(str(longest), str(longest + 1)),
         "payments",
-        f"must be at most 86362 without lookup: honoursSeconds 86400 - lease 33 - skew 5 (is {longest + 1})",
+        "must be at most 86332 without lookup: honoursSeconds 86400 - start 30 - lease 33 - skew 5 "
+        f"(is {longest + 1})",
     )
     # The default window is as long as most providers remember, so it does not fit without a look-up.
     check(tmp_path, "payments: {providerUrl: 'https://p.example', lookup: false}", "payments", "(is 86400)")
+
+
+def test_a_payment_s_window_outlasts_its_lease_and_what_a_retry_takes(tmp_path: Path) -> None:
+    text = "payments: {providerUrl: 'https://p.example', windowSeconds: 60}"
+    settings = operations(tmp_path, text).payments
+    assert settings is not None
+    assert settings.window_seconds == 60 > LONGEST_LEASE_SECONDS
 
 
 def test_with_a_look_up_any_window_fits(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_window_shorter_than_the_sender_retries_is_refused(tmp_path: Path, sen
 def test_of_a_preset_beside_another_scheme_the_longer_retries_count(
     tmp_path: Path, preset: str, scheme: str, least: int, sender: str
 ) -> None:
-    text = f"{{preset: {preset}, scheme: {scheme}, windowSeconds: {least}}}"
+    text = f"{{preset: {preset}, scheme: {scheme}, identity: {{path: id}}, windowSeconds: {least}}}"
     assert source(tmp_path, text).window_seconds == least
     check(
         tmp_path,
@@ -104,8 +104,8 @@ def test_stripe_retries_for_three_days() -> None:
     "path",
     [
         *("timestamp", "created", "data.created", "data.createdAt", "data.created_at", "event.sent_at"),
-        *("time", "date", "data.eventTime", "order.orderDate", "id || created", "data.items[0].updated_at"),
-        *("join(':', [data.id, data.date])", "to_string(created)", "data.UPDATED_AT", "occurredAt"),
+        *("time", "date", "data.eventTime", "order.orderDate", "data | created", "data.items[0].updated_at"),
+        *("[0].created", "data.UPDATED_AT", "occurredAt"),
         *("timestampMs", "ts_ms", "eventTimeMs", "eventTimestampUtc", "createdOn", "created_on", "unixtime"),
         *("updated_utc", "data.epochMs", "createdAtISO8601", "createdAtUTC", "created_at_ms", "date_on"),
         *("createdat", "createdon", "updatedms", "unixtimestamp", "eventtime", "datecreated", "lastModified"),
@@ -187,13 +187,27 @@ def test_no_header_that_a_preset_takes_an_id_from_is_a_secret_or_a_time(tmp_path
         *(
             ("data[", "must be JMESPath: "),
             ("a-b", "must be JMESPath: "),
-            ("no_such(a)", "must be JMESPath: "),
+            ("no_such(a)", "must be a path"),
         ),
         *(("'fixed'", "must name a member of the body"), ("@", "must name a member of the body")),
         *(
             ("items[*].id", "must give one value"),
             ("[a, b]", "must give one value"),
             ("{x: id}", "one value"),
+        ),
+        # Each gives something where nothing is.
+        *((f"{function}(data.id)", "must be a path") for function in ("to_string", "type", "length", "keys")),
+        *(
+            (text, "must be a path")
+            for text in ("data.id == `1`", "!id", "id || other", "id && other", "&id")
+        ),
+        *(
+            (text, "must be a path")
+            for text in ("join('-', [to_string(a), b])", "data | to_string(@) | [0].a")
+        ),
+        *(
+            (text, "must be a path")
+            for text in ("not_null(id, 'x')", "data.to_string(id)", "max_by(a, &b).c")
         ),
     ],
 )
@@ -219,3 +233,58 @@ def test_a_template_that_makes_no_identity_is_refused(tmp_path: Path, template: 
     text = f'{{scheme: bearer, identity: {{path: id, template: "{template}"}}}}'
     place = "webhooks.sources.forms.identity.template"
     check(tmp_path, f"webhooks: {{sources: {{forms: {text}}}}}", place, rule)
+
+
+@pytest.mark.parametrize(
+    "path", ["id", "data.id", "items[0].id", "items[-1]", "[0].id", "data | id", '\\"a-b\\".c']
+)
+def test_a_path_down_the_body_is_an_identity(tmp_path: Path, path: str) -> None:
+    text = f'{{scheme: bearer, identity: {{path: "{path}"}}}}'
+    assert source(tmp_path, text).event_identity.path == path.replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "header", "own"),
+    [
+        ("stripe", "X-Event-Id", ""),
+        ("stripe", "webhook-id", ""),
+        ("github", "X-Event-Id", " or X-GitHub-Delivery"),
+        ("shopify", "X-Event-Id", " or X-Shopify-Webhook-Id"),
+        ("standard-webhooks", "X-Event-Id", " or webhook-id"),
+    ],
+)
+def test_a_header_that_no_signature_covers_is_no_identity_by_itself(
+    tmp_path: Path, scheme: str, header: str, own: str
+) -> None:
+    text = f"{{scheme: {scheme}, identity: {{header: {header}}}}}"
+    rule = (
+        f"a signature of {scheme} does not cover it, so that whoever has seen one event could send it again "
+    )
+    check(
+        tmp_path,
+        f"webhooks: {{sources: {{forms: {text}}}}}",
+        "webhooks.sources.forms",
+        f"{rule}again under any id; say identity.path{own}",
+    )
+    # Beside a path it has to agree with what is signed.
+    both = source(tmp_path, text.replace("identity: {", "identity: {path: id, "))
+    assert both.event_identity.header == header
+
+
+@pytest.mark.parametrize(
+    ("scheme", "header"),
+    [
+        ("github", "x-github-delivery"),
+        ("shopify", "X-Shopify-Webhook-Id"),
+        ("standard-webhooks", "Webhook-Id"),
+        # The whole proof is a shared secret: whoever has it may say anything.
+        ("bearer", "X-Event-Id"),
+    ],
+)
+def test_the_header_that_a_sender_names_its_events_by_is_an_identity(
+    tmp_path: Path, scheme: str, header: str
+) -> None:
+    assert (
+        source(tmp_path, f"{{scheme: {scheme}, identity: {{header: {header}}}}}").event_identity.header
+        == header
+    )
