@@ -258,7 +258,7 @@ def test_a_header_that_no_signature_covers_is_no_identity_by_itself(
 ) -> None:
     text = f"{{scheme: {scheme}, identity: {{header: {header}}}}}"
     rule = (
-        f"a signature of {scheme} does not cover it, so that whoever has seen one event could send it again "
+        f"a signature of {scheme} does not cover it, so that whoever has seen one event could send it "
     )
     check(
         tmp_path,
