@@ -110,17 +110,21 @@ def to_item(delivery: Delivery, now_ms: int) -> dict[str, AttributeValueTypeDef]
     `now_ms`: when it is written. After an outage of the stream that is long after it was accepted, and the
     message that `dispatch` is about to send must not be taken for lost.
     """
-    return _work_to_follow(delivery, now_ms) | _kept_until(delivery) | {
-        "pk": {"S": partition_key(delivery.tenant_id, delivery.record_id)},
-        "tenantId": {"S": delivery.tenant_id},
-        "recordId": {"S": delivery.record_id},
-        "eventId": {"S": delivery.event_id},
-        "operation": {"S": delivery.operation},
-        "type": {"S": delivery.type},
-        "document": {"S": delivery.document},
-        "correlationId": {"S": delivery.correlation_id},
-        "createdAt": {"N": str(delivery.created_at)},
-    }
+    return (
+        _work_to_follow(delivery, now_ms)
+        | _kept_until(delivery)
+        | {
+            "pk": {"S": partition_key(delivery.tenant_id, delivery.record_id)},
+            "tenantId": {"S": delivery.tenant_id},
+            "recordId": {"S": delivery.record_id},
+            "eventId": {"S": delivery.event_id},
+            "operation": {"S": delivery.operation},
+            "type": {"S": delivery.type},
+            "document": {"S": delivery.document},
+            "correlationId": {"S": delivery.correlation_id},
+            "createdAt": {"N": str(delivery.created_at)},
+        }
+    )
 
 
 def from_item(item: Mapping[str, Any]) -> Delivery:

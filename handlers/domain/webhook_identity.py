@@ -28,7 +28,7 @@ MAX_ID_BYTES: Final = 1024
 # Far more expressions than the tenants of one environment use; it only has to end somewhere.
 _COMPILED_KEPT: Final = 1024
 
-# As part of a destination's path each would name another path (RFC 3986 section 5.2.4), however it is escaped.
+# In a destination's path each would make it another path (RFC 3986 section 5.2.4), however it is escaped.
 _DOTS: Final = frozenset({".", ".."})
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -56,9 +56,10 @@ def replay(
 
     A record that is there says nothing of its event: --republish drives those receipts too, so that
     subscribers may get events twice, with the same id. The event of an order that is completed is sent again;
-    an order that is not (given up, say) is tried again, and its event follows. --from-failures needs no --since (it counts from
-    when an object was written), and finds what the receipts no longer hold: what a later use of a key has
-    overwritten.
+    an order that is not (given up, say) is tried again, and its event follows.
+
+    --from-failures needs no --since (it counts from when an object was written), and finds what the receipts
+    no longer hold: what a later use of a key has overwritten.
     """
     window = _window(since, until, tenant)
     _require_sense(window, republish=republish, from_failures=from_failures, delete=delete, dry_run=dry_run)
