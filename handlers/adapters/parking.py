@@ -53,8 +53,8 @@ class RetryQueue:
         """Queue `image`, the receipt as the stream brought it (DynamoDB JSON), for another attempt.
 
         The image, not the receipt's key: what the key holds by then may be another window's receipt, or
-        nothing. The queue is encrypted as the tables are, since the image holds the payload. The tenant is the
-        message group, as on the queues of work: one tenant's faults do not stand before another's.
+        nothing. The queue is encrypted as the tables are, since the image holds the payload. Its tenant is
+        the message group, as on the queues of work: one tenant's faults do not stand before another's.
 
         Raises:
             Unavailable: whether it was queued is unknown.
