@@ -150,13 +150,14 @@ def _of_record(
 
 def _requeued(record: Mapping[str, Any], lines: Sequence[Line]) -> list[Moment]:
     """The last requeue, unless the log tells of it: reconcile marks the record, sends, and says so then."""
-    times = _number(record, "requeues")
+    times, at = _number(record, "requeues"), _number(record, "requeuedAt")
     told = any(
-        line.function == "reconcile" and line.content.get("requeues") == times
+        # By its time too: the count may begin anew.
+        line.content.get("requeues") == times and line.at + _SKEW_MS >= at
         for line in lines
-        if line.content.get("outcome") == "requeued"
+        if (line.function, line.content.get("outcome")) == ("reconcile", "requeued")
     )
-    if told or not _number(record, "requeuedAt"):
+    if told or not at:
         return []
     details = {"times": times, "sent": "no line of its log says so"}
     return [
