@@ -46,7 +46,6 @@ def _bus(names: Names, _tenant: str, _operation: str) -> dict[str, str]:
 _PLACES: Final[Mapping[tuple[str, str], Callable[[Names, str, str], Mapping[str, str]]]] = {
     ("dispatch", "dispatched"): _dispatched,
     ("dispatch", "republished"): _topic,
-    ("dispatch", "republished"): _topic,
     ("dispatch", "parked"): _retry_queue,
     ("fulfil", "done"): _bus,
     ("notify", "notified"): _topic,
