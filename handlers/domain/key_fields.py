@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import jmespath
-from jmespath.exceptions import JMESPathError
-
-from handlers.domain import keys
+from handlers.domain import body_parts, keys
 from handlers.domain.canonical_json import canonical
 from handlers.domain.errors import Fault, InvalidBody
 from handlers.domain.fingerprint import body_hash
@@ -16,13 +12,9 @@ from handlers.domain.fingerprint import body_hash
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from jmespath.parser import ParsedResult
-
+    from handlers.domain.body_parts import Part
     from handlers.domain.json_text import JsonValue
     from handlers.domain.operation import Document
-
-# Far more expressions than the tenants of one environment use; it only has to end somewhere.
-_COMPILED_KEPT = 1024
 
 
 def key(operation: str, expressions: Sequence[str], body: Document) -> str:
@@ -32,35 +24,26 @@ def key(operation: str, expressions: Sequence[str], body: Document) -> str:
         InvalidBody: with a fault for every part that is missing or null. Hashed as null, it would make
             unrelated requests share an answer.
     """
-    parts = [_part(expression, body) for expression in expressions]
-    missing = [name for name, part in zip(expressions, parts, strict=True) if part is None]
+    parts = [body_parts.part(expression) for expression in expressions]
+    found = [part.of(body) for part in parts]
+    missing = [part for part, value in zip(parts, found, strict=True) if not _is_there(value)]
     if missing:
         raise _missing(missing)
     # A JSON list: no two lists of parts have the same text, whatever the parts hold.
-    return keys.derived(operation, "fields", body_hash(canonical(parts)))
+    return keys.derived(operation, "fields", body_hash(canonical(found)))
 
 
-def _part(expression: str, body: Document) -> JsonValue:
+def _is_there(value: JsonValue) -> bool:
     try:
-        found: JsonValue = _compiled(expression).search(body)
-    except JMESPathError:
-        # A function of the expression met a value that it does not take: the part is not there.
-        return None
-    return found
+        canonical(value)
+    except ValueError:
+        # A function's result that JSON does not have (a number beyond all numbers in a list, say).
+        return False
+    return value is not None
 
 
-@lru_cache(maxsize=_COMPILED_KEPT)
-def _compiled(expression: str) -> ParsedResult:
-    return jmespath.compile(expression)
-
-
-def _missing(expressions: Sequence[str]) -> InvalidBody:
+def _missing(parts: Sequence[Part]) -> InvalidBody:
     detail = "the key is made of this part of the body, and it is missing"
-    faults = tuple(Fault(_pointer(expression), "missing", detail) for expression in expressions)
-    return InvalidBody(f"parts that the key is made of are missing: {', '.join(expressions)}", faults)
-
-
-def _pointer(expression: str) -> str:
-    # `a.b` is what nearly all expressions look like; any other is named as it stands.
-    parts = expression.split(".")
-    return "/" + "/".join(parts) if all(part.isidentifier() for part in parts) else expression
+    faults = tuple(Fault(part.field, "missing", detail) for part in parts)
+    named = ", ".join(part.text for part in parts)
+    return InvalidBody(f"parts that the key is made of are missing: {named}", faults)

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-import jmespath
 from jmespath.exceptions import JMESPathError
 
+from handlers.domain import body_parts
 from handlers.domain.canonical_json import canonical
 from handlers.domain.errors import CorruptItem, Fault, InvalidBody
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from jmespath.parser import ParsedResult
-
+    from handlers.domain.body_parts import Part
     from handlers.domain.json_text import JsonValue
     from handlers.domain.tenant_config import IdentityConfig
 
@@ -25,28 +24,14 @@ if TYPE_CHECKING:
 # 2.1.1). Tenant, operation and source add less than 120 bytes, so that the key stays far below DynamoDB's
 # 2,048; and an id that is never hashed can be looked for, in logs and at the destination, by what it is.
 MAX_ID_BYTES: Final = 1024
-# Far more expressions than the tenants of one environment use; it only has to end somewhere.
-_COMPILED_KEPT: Final = 1024
+# Far more templates than the sources of one environment's tenants have; it only has to end somewhere.
+_TEMPLATES_KEPT: Final = 1024
 
 # In a destination's path each would make it another path (RFC 3986 section 5.2.4), however it is escaped.
 _DOTS: Final = frozenset({".", ".."})
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _MARK = re.compile(r"[^\w%]", re.ASCII)
-_DOTTED_NAMES = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A JMESPath expression over the body. `text`: as it was configured."""
-
-    text: str
-    compiled: ParsedResult
-
-    @property
-    def field(self) -> str:
-        """As faults name it: a JSON Pointer where the expression is a plain path, else the expression."""
-        return "/" + self.text.replace(".", "/") if _DOTTED_NAMES.fullmatch(self.text) else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +44,7 @@ class _Template:
     """
 
     literals: tuple[str, ...]
-    parts: tuple[Path, ...]
+    parts: tuple[Part, ...]
     separators: str
 
     def filled(self, body: JsonValue) -> str:
@@ -105,7 +90,7 @@ def _escaped(value: str, separators: str) -> str:
     )
 
 
-@lru_cache(maxsize=_COMPILED_KEPT)
+@lru_cache(maxsize=_TEMPLATES_KEPT)
 def _template(template: str) -> _Template:
     pieces = _PLACEHOLDER.split(template)
     literals, parts = tuple(pieces[::2]), tuple(pieces[1::2])
@@ -119,10 +104,9 @@ def _template(template: str) -> _Template:
     return _Template(literals, tuple(_path(part) for part in parts), separators)
 
 
-@lru_cache(maxsize=_COMPILED_KEPT)
-def _path(expression: str) -> Path:
+def _path(expression: str) -> Part:
     try:
-        return Path(expression, jmespath.compile(expression))
+        return body_parts.part(expression)
     except JMESPathError:
         raise _corrupt("path") from None
 
@@ -138,12 +122,8 @@ def _of_header(name: str, headers: Mapping[str, Sequence[str]]) -> str:
     return _checked(name, f"header {name}", values.pop() if values else None)
 
 
-def _of_body(path: Path, body: JsonValue) -> str:
-    try:
-        found: JsonValue = path.compiled.search(body)
-    except JMESPathError:
-        # A function of the expression met a value of another type than it takes.
-        found = None
+def _of_body(path: Part, body: JsonValue) -> str:
+    found = path.of(body)
     if isinstance(found, bool | int | float):
         # As in fingerprints: 1, 1.0 and 1e0 are one number.
         found = canonical(found).decode()
