@@ -211,6 +211,8 @@ def _of_queue(queue: DeadLetters, made: Ids, now_ms: int, notes: list[str]) -> l
     census = queue.look(Wanted(), now_ms, limit=_LETTERS, each=each)
     if census.looked < census.approximate:
         notes.append(f"{queue.name}: looked at {census.looked:,} of about {census.approximate:,} messages")
+    if census.hidden:
+        notes.append(f"{queue.name}: {census.hidden:,} messages stay hidden by this look, for five minutes")
     return found
 
 

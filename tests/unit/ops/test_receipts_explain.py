@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,10 +13,12 @@ import pytest
 from handlers.domain import ids
 from handlers.domain.receipt import Outbox
 from infra.naming import Names
+from ops import dead_letters
 from ops.log_search import Line
 from ops.onward import places
 from ops.timeline import Sources, explain, subject_of
 from tests import builders
+from tests.unit.ops.fake_queue import FakeQueue
 from tests.unit.ops.receipts_stage import NOW_MS, ReceiptsStage, accepted_receipt
 
 if TYPE_CHECKING:
@@ -207,6 +210,15 @@ def test_a_record_id_that_is_seconds_old_is_told_to_be_asked_again(
 ) -> None:
     record_id = ids.record_id("acme", "k", "g", time.time_ns() // 1_000_000 - age_ms)
     assert why in receipts_stage.receipts("explain", "acme", "--record", record_id).stderr
+
+
+def test_messages_that_could_not_be_made_visible_again_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letters, "_RELEASE_PAUSES_SECONDS", ())
+    queues = [FakeQueue(3, failing={"1": "InternalError"}).letters]
+    logs: Any = SimpleNamespace(lines=lambda *_arguments: ())
+    sources = Sources(subject_of(order()), order(), None, Names("local"), logs, queues)
+    notes = explain(sources, NOW_MS, lambda _text: None).notes
+    assert notes == ["orders-dlq: 1 messages stay hidden by this look, for five minutes"]
 
 
 def test_thousands_of_duplicates_are_gone_through_once() -> None:
