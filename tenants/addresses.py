@@ -5,11 +5,20 @@ Files are read without the functions' code; a test keeps the two the same.
 
 from __future__ import annotations
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 # RFC 6052: the last 32 bits are an IPv4 address, which a NAT64 gateway (a VPC may have one) would call.
 _NAT64: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
+
+# What `ipaddress` knows as special in some releases of Python and not in others (IANA's registries of special
+# addresses), and one that is nobody's but answers inside a cloud.
+_NEVER: Final = (
+    IPv4Network("192.0.0.0/24"),  # IETF protocol assignments
+    IPv4Network("192.88.99.0/24"),  # relays of 6to4 (RFC 7526)
+    IPv4Network("168.63.129.16/32"),  # Azure's host, to each of its machines
+    IPv6Network("3fff::/20"),  # documentation (RFC 9637)
+)
 
 
 def is_public(address: str) -> bool:
@@ -50,4 +59,4 @@ def _is_global(address: IPv4Address | IPv6Address) -> bool:
         or address.is_reserved
         or address.is_unspecified
     )
-    return address.is_global and not special
+    return address.is_global and not special and not any(address in network for network in _NEVER)

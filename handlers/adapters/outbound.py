@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import threading
@@ -33,6 +34,8 @@ _CONNECT_SECONDS: Final = 3.0
 MAX_ANSWER_BYTES: Final = 1024 * 1024
 _CHUNK_BYTES: Final = 64 * 1024
 _HTTPS_PORT: Final = 443
+# What would end a header's line and begin another (RFC 9110 section 5.5).
+_BREAKS: Final = re.compile(r"[\r\n\0]")
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,7 @@ class OutboundHttp:
     ) -> Answer:
         """See `Outbound.call`. `timeout_seconds` bounds the whole: name, connection, TLS, request, answer."""
         host = _host_of(url)
+        _check_headers(host, headers)
         request = _Request(method, url, headers, body, time.monotonic() + timeout_seconds)
         exchange = _Exchange()
 
@@ -149,7 +153,8 @@ class OutboundHttp:
                 raise NotSent(f"{target.host}: out of time")
             try:
                 return _send(connection, target, request)
-            except (HTTPError, HTTPException, OSError) as error:
+            # ValueError: whatever of an answer cannot be parsed.
+            except (HTTPError, HTTPException, OSError, ValueError) as error:
                 raise AnswerLost(f"{target.host}: no whole answer ({type(error).__name__})") from error
         finally:
             connection.close()
@@ -218,6 +223,17 @@ def _read(response: BaseHTTPResponse) -> bytes:
         if len(body) > MAX_ANSWER_BYTES:
             raise HTTPError(f"over {MAX_ANSWER_BYTES} bytes")
     return bytes(body)
+
+
+def _check_headers(host: str, headers: Mapping[str, str]) -> None:
+    """Before anything is sent; http.client would raise with the text, and a token is a secret."""
+    for name, value in headers.items():
+        try:
+            value.encode("latin-1")
+        except UnicodeEncodeError:
+            raise DestinationForbidden(f"{host}: header {name} cannot be sent: not Latin-1") from None
+        if _BREAKS.search(value):
+            raise DestinationForbidden(f"{host}: header {name} cannot be sent: it holds a line break")
 
 
 def _host_header(target: _Target) -> str:
