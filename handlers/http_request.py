@@ -78,13 +78,9 @@ class HttpRequest:
         `suffixed`: types that end in `+json` (RFC 6839 section 3.1) will do too; senders of webhooks vary.
         Other parameters mean nothing for this type (RFC 8259 section 11) and are let pass.
         """
-        message = Message()
-        message["Content-Type"] = self.header("Content-Type") or ""
-        charset = message.get_param("charset", "utf-8")
-        # A charset in RFC 2231's form comes back as a tuple; nobody needs that for `utf-8`.
-        known = isinstance(charset, str) and charset.lower() in _CHARSETS
-        media = message.get_content_type()
-        if not (media == _MEDIA_TYPE or (suffixed and media.endswith("+json"))) or not known:
+        # Sent twice with two values, which of them counts would be chance.
+        sent = {value.strip(" \t") for value in self.headers.get("content-type", ())}
+        if len(sent) != 1 or not _is_json(sent.pop(), suffixed=suffixed):
             raise UnsupportedMediaType("send the body as Content-Type: application/json (UTF-8)")
 
     def decoded(self) -> bytes:
@@ -96,6 +92,20 @@ class HttpRequest:
         except (binascii.Error, ValueError):
             detail = "the body is marked as base64 but is not"
             raise InvalidBody(detail, (Fault("", "bad_base64", detail),)) from None
+
+
+def _is_json(content_type: str, *, suffixed: bool) -> bool:
+    message = Message()
+    try:
+        message["Content-Type"] = content_type
+        charset = message.get_param("charset", "utf-8")
+        media = message.get_content_type()
+    except ValueError:
+        # Half of a surrogate pair, or a line break: what no media type has.
+        return False
+    # A charset in RFC 2231's form comes back as a tuple; nobody needs that for `utf-8`.
+    known = isinstance(charset, str) and charset.lower() in _CHARSETS
+    return known and (media == _MEDIA_TYPE or (suffixed and media.endswith("+json")))
 
 
 def parse(event: Mapping[str, Any]) -> HttpRequest:

@@ -89,7 +89,9 @@ def checked(
 ) -> Request:
     """The request, with a key and a valid body; raises RequestRefused for anything else."""
     request.require_json()
-    raw = request.body(settings.body_limit_bytes or caller.body_limit_bytes)
+    # A tenant's own limit lowers the tier's, whatever an older registry says.
+    limits = [caller.body_limit_bytes, settings.body_limit_bytes]
+    raw = request.body(min(limit for limit in limits if limit))
     body = operation.schema(canonical_json.parse(raw))
     # A key made of the body's fields is the only one: whatever the header says, it is not looked at.
     sent = () if settings.key_source == "fields" else request.headers.get(keys.HEADER.lower(), ())

@@ -194,6 +194,7 @@ class World:
         self.timeouts: list[float] = []
         self.tokens: tuple[str, ...] = ()
         self.window_seconds = 86_400
+        self.body_limit_bytes = 131_072
         self.operation_settings: dict[str, Any] = {}
         self.options = {"providerUrl": f"https://{ACCOUNT}", **options}
         self.log = io.StringIO()
@@ -214,7 +215,9 @@ class World:
         event = lead_event(
             body,
             headers={} if key is None else {"idempotency-key": [key]},
-            authorizer=authorizer_context(operationSettings=self._settings()),
+            authorizer=authorizer_context(
+                operationSettings=self._settings(), bodyLimitBytes=str(self.body_limit_bytes)
+            ),
             arrival_ms=self.now,
         ) | {"resource": resource}
         try:

@@ -183,26 +183,28 @@ def test_an_effect_that_gives_not_what_is_answered_is_not_run_again(world: World
 
 
 def test_an_event_that_would_be_too_large_is_413_before_anything_is_written(world: World) -> None:
-    world.operation_settings["payments"] = {
-        "windowSeconds": 10,
-        "keySource": "header",
-        "options": world.options,
-        "bodyLimitBytes": 300_000,
-    }
+    world.body_limit_bytes = 300_000
     assert problem(world.pay(note="w" * 239_500)) == (413, "body-too-large")
     assert world.process.calls == []
     created(world.pay(note="w" * 239_000))
 
 
-def test_a_tenant_s_own_body_limit_counts(world: World) -> None:
+@pytest.mark.parametrize(
+    ("tier", "own", "limit"), [(131_072, 200, 200), (200, 131_072, 200), (200, None, 200), (200, 199, 199)]
+)
+def test_a_tenant_s_own_body_limit_lowers_the_tier_s(
+    world: World, tier: int, own: int | None, limit: int
+) -> None:
+    world.body_limit_bytes = tier
     world.operation_settings["payments"] = {
         "windowSeconds": 10,
         "keySource": "header",
         "options": world.options,
-        "bodyLimitBytes": 200,
+        **({} if own is None else {"bodyLimitBytes": own}),
     }
-    assert problem(world.pay(note="w" * 200)) == (413, "body-too-large")
-    created(world.pay())
+    size = len(json.dumps({**PAYMENT, "note": ""}))
+    assert problem(world.pay(note="w" * (limit - size + 1))) == (413, "body-too-large")
+    created(world.pay(note="w" * (limit - size)))
 
 
 def test_who_is_beaten_each_time_gives_up_with_503(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,3 +265,18 @@ def test_an_unknown_resource_is_404_and_one_line(world: World) -> None:
 def test_without_a_key_it_is_400_and_nothing_is_written(world: World) -> None:
     assert problem(world.post("/v1/payments", PAYMENT)) == (400, "invalid-key")
     assert world.process.calls == []
+
+
+def test_the_time_that_is_left_is_asked_for_after_what_a_cold_start_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[str] = []
+
+    class Context:
+        def get_remaining_time_in_millis(self) -> int:
+            order.append("time")
+            return 1
+
+    monkeypatch.setattr(execute, "_dependencies", lambda: order.append("cold start"))
+    monkeypatch.setattr(execute, "respond", lambda *_: {"asked": list(order)})
+    assert execute.handler({}, Context()) == {"asked": ["cold start", "time"]}

@@ -100,6 +100,31 @@ def test_a_body_over_the_tier_s_limit_is_413_before_any_claim(store: InMemoryRec
 
 
 @pytest.mark.parametrize(
+    "sent",
+    [
+        ("text/plain", "application/json"),
+        ("application/json", "text/plain"),
+        ("application/json", "application/json; charset=latin-1"),
+        ("application/json\ud800",),
+        ("application/json; charset=\ud800",),
+        ("\u00e9\ud800",),
+        ("application/json\r\nX: y",),
+        (),
+    ],
+)
+def test_two_media_types_or_one_that_no_header_holds_are_415(
+    store: InMemoryReceipts, sent: tuple[str, ...]
+) -> None:
+    answer = post(store, lead_event(headers={"content-type": list(sent)}))
+    assert (answer["statusCode"], store.items) == (415, {})
+
+
+def test_a_media_type_that_is_sent_twice_alike_counts_once(store: InMemoryReceipts) -> None:
+    sent = ["application/json", " application/json\t"]
+    assert post(store, lead_event(headers={"content-type": sent}))["statusCode"] == 201
+
+
+@pytest.mark.parametrize(
     "media",
     [
         "text/plain",

@@ -230,3 +230,24 @@ def test_of_64_at_once_one_is_charged_and_the_others_wait_or_are_told_the_same(
     assert set(refused) <= {(409, "request-in-progress")}
     assert not wait_for_the_others or len(refused) == callers - 1
     assert len(answers) == callers
+
+
+@pytest.mark.parametrize(
+    ("status", "document", "passes"),
+    [
+        (400, {}, False),
+        (401, {}, False),
+        (422, {"charged": False}, False),
+        (429, {}, True),
+        (503, {"charged": False}, True),
+    ],
+)
+def test_a_refusal_that_will_not_pass_is_not_told_to_be_sent_again_at_once(
+    status: int, document: Any, passes: bool
+) -> None:
+    world = World()
+    world.provider_answers = (status, document)
+    answer = world.pay()
+    assert problem(answer) == FAILED
+    detail = json.loads((answer or {})["body"])["detail"]
+    assert ("runs at once" in detail, "settings looked at" in detail) == (passes, not passes)
