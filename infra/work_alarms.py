@@ -124,4 +124,18 @@ def _effects(names: Names) -> tuple[Alarm, ...]:
             metrics.onceward(names, "execute", "LookupImpossible"),
             1,
         ),
+        Alarm(
+            "effect-orphaned",
+            "An effect happened (a charge was made), and what is stored under its key is a refusal, another "
+            "request, or nothing. Somebody has to undo it, or tell its caller: the log line has the record.",
+            metrics.onceward(names, "execute", "EffectOrphaned"),
+            1,
+        ),
+        Alarm(
+            "several-charges",
+            "A provider knows several charges under one key: it did not honour it. The first one was "
+            "answered; somebody has to pay the others back.",
+            metrics.onceward(names, "execute", "SeveralCharges"),
+            1,
+        ),
     )

@@ -48,7 +48,7 @@ EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
                 *("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed"),
                 *("RequestLatency", "StoreLatency"),
                 *("Dispatched", "DispatchLag", "DispatchParked", "DispatchConflict", "DispatchFailed"),
-                *("EffectUnknown", "LookupImpossible", "LeaseLost"),
+                *("EffectUnknown", "LookupImpossible", "LeaseLost", "EffectOrphaned", "SeveralCharges"),
                 *("Delivered", "DeliveryFailed", "Completed", "FulfilmentFailed"),
                 *("WorkBroke", "WorkGivenUp", "Notified", "NotifyFailed"),
                 *("PendingWork", "PendingOldestAge", "Requeued", "ReconcileFailed"),
