@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.e2e.api import Api, assert_problem, eventually, fresh_key
+from tests.e2e.killing import killed
 from tests.e2e.operations import APPOINTMENTS, BESIDE_LEADS, ORDERS, PAYMENTS, Operation
 from tests.e2e.test_contract_store import without_rights
 
@@ -22,6 +24,11 @@ pytestmark = pytest.mark.platform
 
 # In the year 2100: a lease that no test outlives.
 FAR_MS = 4_102_444_800_000
+
+
+# Where `execute` is killed: the provider has charged, and nobody has heard of it.
+CHARGED = ("handlers/domain/payment_provider.py", b"        return payment_answers.charged(answer)\n")
+DAY_MS = 86_400_000
 
 
 def set_back(platform: RunningPlatform, answer: httpx.Response) -> None:
@@ -41,6 +48,17 @@ def set_back(platform: RunningPlatform, answer: httpx.Response) -> None:
         UpdateExpression="SET #s = :running, leaseUntil = :far, expiresAt = :far REMOVE #r, outbox, outboxId",
         ExpressionAttributeNames={"#s": "status", "#r": "response"},
         ExpressionAttributeValues={":running": {"S": "IN_PROGRESS"}, ":far": {"N": str(FAR_MS)}},
+    )
+
+
+def change(platform: RunningPlatform, key: str, **numbers: int) -> None:
+    """Set attributes of the receipt under one of alpha's keys, as administrator."""
+    platform.client("dynamodb").update_item(
+        TableName=platform.outputs.tables["receipts"],
+        Key={"pk": {"S": f"alpha#{key}"}},
+        UpdateExpression="SET " + ", ".join(f"{name} = :{name}" for name in numbers),
+        ConditionExpression="attribute_exists(pk)",
+        ExpressionAttributeValues={f":{name}": {"N": str(value)} for name, value in numbers.items()},
     )
 
 
@@ -106,10 +124,12 @@ def test_a_declined_payment_is_402_stored_and_replayed(alpha: Api, stand_in: Sta
         ("reset", None, 504, "effect-unknown", 0),
         ("status", 400, 502, "effect-failed", 0),
         ("status", 429, 502, "effect-failed", 0),
+        # A provider that says so in as many words, whatever its status.
+        ("status", {"status": 503, "body": {"charged": False}}, 502, "effect-failed", 0),
     ],
 )
 def test_a_payment_that_fails_is_502_or_504_and_the_retry_runs_at_once_and_charges_once(
-    alpha: Api, stand_in: StandIn, fault: str, value: int | None, status: int, slug: str, charged: int
+    alpha: Api, stand_in: StandIn, fault: str, value: object, status: int, slug: str, charged: int
 ) -> None:
     body, key = PAYMENTS.body(), fresh_key()
     with stand_in.fault(fault, value, bodyContains=body["reference"]):
@@ -141,3 +161,48 @@ def _done(operation: Operation, api: Api, body: dict[str, Any], key: str) -> htt
     answer = operation.send(api, body, key)
     assert answer.status_code in (operation.status, 503)
     return answer if answer.status_code == operation.status else None
+
+
+def test_a_payment_whose_process_is_killed_after_the_charge_is_charged_once(
+    platform: RunningPlatform, alpha: Api, stand_in: StandIn
+) -> None:
+    body, key = PAYMENTS.body(), fresh_key()
+    with killed(platform, "execute", CHARGED):
+        assert PAYMENTS.send(alpha, body, key).status_code >= 500
+    (charge,) = stand_in.charges(body["reference"])
+    # Nothing was released: its lease is what keeps the next one away.
+    assert_problem(PAYMENTS.send(alpha, body, key), 409, "request-in-progress")
+    change(platform, key, leaseUntil=1)
+    again = PAYMENTS.send(alpha, body, key)
+    assert (again.status_code, again.json()["chargeId"]) == (201, charge["id"])
+    assert stand_in.charges(body["reference"]) == [charge]
+    assert PAYMENTS.send(alpha, body, key).content == again.content
+
+
+@pytest.mark.parametrize(
+    ("fault", "value", "answer"),
+    [("lose-answer", None, (201, "")), ("status", 503, (502, "not-charged"))],
+    ids=["charged", "not charged"],
+)
+def test_a_payment_that_its_provider_has_forgotten_is_looked_up_and_not_sent_again(
+    platform: RunningPlatform,
+    alpha: Api,
+    stand_in: StandIn,
+    fault: str,
+    value: int | None,
+    answer: tuple[int, str],
+) -> None:
+    body, key = PAYMENTS.body(), fresh_key()
+    with stand_in.fault(fault, value, bodyContains=body["reference"]):
+        assert_problem(PAYMENTS.send(alpha, body, key), 504, "effect-unknown")
+    before = stand_in.charges(body["reference"])
+    # Its provider keeps keys for a day.
+    change(platform, key, createdAt=int(time.time() * 1000) - 2 * DAY_MS)
+    first, again = PAYMENTS.send(alpha, body, key), PAYMENTS.send(alpha, body, key)
+    assert (again.status_code, again.content) == (first.status_code, first.content)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert stand_in.charges(body["reference"]) == before
+    if answer[0] == 201:
+        assert (first.status_code, first.json()["chargeId"]) == (201, before[0]["id"])
+    else:
+        assert_problem(first, *answer)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
-import urllib.request
-import zipfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from ops.commands import dispatch as dispatch_command
-from ops.commands import rollback as rollback_command
 from tests.e2e.api import Api, eventually, fresh_key
+from tests.e2e.killing import killed
 from tests.e2e.stored import hear, items_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import typer
 
     from tests.platform_fixture import RunningPlatform
 
@@ -105,49 +103,6 @@ def unable_to_write_records(platform: RunningPlatform) -> Iterator[None]:
         iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
 
 
-def code_of_dispatch(platform: RunningPlatform) -> bytes:
-    """The zip that `dispatch` runs."""
-    location = platform.client("lambda").get_function(FunctionName=DISPATCH)["Code"]["Location"]
-    with urllib.request.urlopen(location, timeout=30) as answer:
-        content: bytes = answer.read()
-        return content
-
-
-def dying(code: bytes, where: tuple[str, bytes]) -> bytes:
-    """`code`, changed so that its process ends before it comes to a line of a file."""
-    bundle, broken = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
-    file, line = where
-    indent = line[: len(line) - len(line.lstrip())]
-    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
-        # Without the bundle's compiled modules: Python takes those without a look at the source.
-        for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
-            content = bundle.read(name)
-            if name == file:
-                assert content.count(line) == 1, f"{file} has changed: let it die elsewhere"
-                content = content.replace(line, indent + b'__import__("os")._exit(1)\n' + line)
-            archive.writestr(name, content)
-    return broken.getvalue()
-
-
-@contextmanager
-def killed(platform: RunningPlatform, where: tuple[str, bytes]) -> Iterator[None]:
-    """`dispatch` dies at that line; afterwards `onceward rollback` brings the good version back."""
-    rollback = typer.Typer()
-    rollback_command.register(rollback)
-    client = platform.client("lambda")
-    good = client.get_alias(FunctionName=DISPATCH, Name="live")["FunctionVersion"]
-    code = code_of_dispatch(platform)
-    client.update_function_code(FunctionName=DISPATCH, ZipFile=dying(code, where))
-    bad = client.publish_version(FunctionName=DISPATCH)["Version"]
-    client.update_alias(FunctionName=DISPATCH, Name="live", FunctionVersion=bad)
-    try:
-        yield
-    finally:
-        told = run(rollback, "dispatch", "--stage", "local", "--home", str(platform.home), "--to", good)
-        client.update_function_code(FunctionName=DISPATCH, ZipFile=code)
-    assert told == f"{DISPATCH}: live {bad} -> {good}\n"
-
-
 def heard_again(platform: RunningPlatform, leads: set[str]) -> tuple[str, set[str]]:
     """Wait until two events of one of `leads` were published; that lead, and the ids of its events."""
     sqs, url = platform.client("sqs"), platform.outputs.tenants["alpha"].audit_queue_url
@@ -192,7 +147,7 @@ def test_what_is_accepted_while_dispatch_is_stopped_comes_out_when_it_runs(
 def test_dispatch_killed_between_record_and_event_loses_nothing_and_doubles_nothing(
     platform: RunningPlatform, alpha: Api
 ) -> None:
-    with killed(platform, BEFORE_THE_EVENT):
+    with killed(platform, "dispatch", BEFORE_THE_EVENT):
         leads = post_leads(alpha)
         # The first record of the batch is written, and then the process is gone, again and again.
         written = eventually(lambda: records_of(platform, leads))
@@ -206,7 +161,7 @@ def test_dispatch_killed_between_record_and_event_loses_nothing_and_doubles_noth
 def test_dispatch_killed_after_the_event_publishes_it_again_with_the_same_id(
     platform: RunningPlatform, alpha: Api
 ) -> None:
-    with killed(platform, AFTER_THE_EVENT):
+    with killed(platform, "dispatch", AFTER_THE_EVENT):
         leads = post_leads(alpha)
         lead, events = heard_again(platform, leads)
         assert len(records_of(platform, leads)) < LEADS
