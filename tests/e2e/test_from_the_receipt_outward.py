@@ -27,7 +27,7 @@ DISPATCH = "onceward-local_dispatch"
 LEADS = 12  # more than one batch of the poller, few enough to be quick
 # Where `dispatch` is killed: the record is written in both, the event is out in the second.
 BEFORE_THE_EVENT = ("handlers/adapters/topics.py", b'        with translated("topics"):\n')
-AFTER_THE_EVENT = ("handlers/dispatch.py", b"    return delivery\n")
+AFTER_THE_EVENT = ("handlers/dispatch.py", b"    return lambda: trace.dispatched(dependencies")
 
 
 def post_leads(alpha: Api, count: int = LEADS) -> set[str]:
