@@ -171,7 +171,8 @@ def declined(world: World) -> dict[str, Any] | None:
 def never_charged(world: World) -> dict[str, Any] | None:
     if not world.sent:
         world.pay(Fault("charge", "kill-before"))
-        world.now += 3_600_000
+        # What its provider keeps keys for, and what may still be under way there by then.
+        world.now += 3_600_000 + SETTLE_MS
     return world.pay()
 
 

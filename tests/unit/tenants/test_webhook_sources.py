@@ -257,9 +257,7 @@ def test_a_header_that_no_signature_covers_is_no_identity_by_itself(
     tmp_path: Path, scheme: str, header: str, own: str
 ) -> None:
     text = f"{{scheme: {scheme}, identity: {{header: {header}}}}}"
-    rule = (
-        f"a signature of {scheme} does not cover it, so that whoever has seen one event could send it "
-    )
+    rule = f"a signature of {scheme} does not cover it, so that whoever has seen one event could send it "
     check(
         tmp_path,
         f"webhooks: {{sources: {{forms: {text}}}}}",
