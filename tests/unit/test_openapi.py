@@ -12,6 +12,7 @@ from openapi_spec_validator import validate
 from typer.testing import CliRunner
 
 from handlers import http
+from handlers.domain.payment_provider import SETTLE_MS
 from infra.gateway_responses import GATEWAY_RESPONSES, METHOD_NOT_ALLOWED
 from infra.openapi import FILE, PATH
 from infra.routes import ROUTES
