@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from handlers.domain import acquire, documents, ids
+from handlers.domain import acquire, documents, ids, lost_lease
 from handlers.domain.accept import Accepted, Replayed
 from handlers.domain.effect import Attempt, Incident
 from handlers.domain.errors import (
@@ -15,13 +15,9 @@ from handlers.domain.errors import (
     FinalRefusal,
     LeaseLost,
     OncewardError,
-    RequestInProgress,
-    Unavailable,
 )
 from handlers.domain.ports import Done, Gone, Held
-from handlers.domain.protocol import InProgress, Mismatch, Replay, decide
 from handlers.domain.receipt import Receipt, Status, StoredResponse, purge_at
-from handlers.domain.refusals import claim_of, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,31 +211,9 @@ class _Run:
         return None
 
     def _overtaken(self, found: Held | Gone, *, done: bool) -> Replayed:
-        """Never the own, unstored result: what is stored is the truth. Raises where that is no answer.
-
-        `done`: this attempt knows that the effect happened.
-        """
+        """What is stored. `done`: this attempt knows that the effect happened."""
+        owned = self.acquired.receipt
         self.runtime.tell(Incident.LEASE_LOST)
-        if done and not self._is_answered_by(found):
+        if done and not lost_lease.is_told(found, owned):
             self.runtime.tell(Incident.EFFECT_ORPHANED)
-        if isinstance(found, Gone):
-            raise Unavailable("receipts", "the claim was evicted while its request ran")
-        claim = replace(claim_of(self.operation.name, self.request), clock_ms=self.runtime.clock_ms())
-        decision = decide(found.existing, claim)
-        if isinstance(decision, Replay):
-            return Replayed(decision.receipt, decision.response)
-        if isinstance(decision, Mismatch):
-            # Not its own mistake, as a 422 would say: it was here first, and the other came when its lease
-            # and its window were over.
-            raise Unavailable("receipts", "the claim lapsed, and its key is another request's by now")
-        if isinstance(decision, InProgress):
-            raise refusal(decision, found.existing, self.request.identity)
-        # Its successor's lease is over too, and a retry takes over at once. (Own and in progress is what the
-        # write's condition asks for, so that no refusal can bring it back.)
-        raise RequestInProgress(1)
-
-    def _is_answered_by(self, found: Held | Gone) -> bool:
-        """Whether what stands there tells, or will tell, of the effect that this attempt has seen happen."""
-        if isinstance(found, Gone) or found.existing.generation != self.acquired.receipt.generation:
-            return False
-        return found.existing.status is Status.IN_PROGRESS or found.existing.outbox is not None
+        return lost_lease.answer(found, self.operation.name, self.request, self.runtime.clock_ms())
