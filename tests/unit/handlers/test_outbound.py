@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from handlers.adapters import outbound
+from handlers.adapters.http_exchange import MAX_ANSWER_BYTES
 from handlers.adapters.outbound import OutboundHttp
 from handlers.domain.outbound import Answer, AnswerLost, DestinationForbidden, NotSent
 from tests.unit.handlers.tls_server import NAME, Server, certificate, respond, serving, silent
@@ -151,7 +152,7 @@ def nonsense(handler: Any) -> None:
 
 
 def too_much(handler: Any) -> None:
-    respond(200, b"x" * (outbound.MAX_ANSWER_BYTES + 1))(handler)
+    respond(200, b"x" * (MAX_ANSWER_BYTES + 1))(handler)
 
 
 @pytest.mark.usefixtures("loopback_is_public")
