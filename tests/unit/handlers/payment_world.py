@@ -43,6 +43,10 @@ Outcome = TypeVar("Outcome")
 _NUMBERS = itertools.count()
 
 
+class Denied(Exception):
+    """The provider answers 429, and does nothing."""
+
+
 class Killed(BaseException):
     """The process is gone: nothing of it runs any more, no handler of exceptions either."""
 
@@ -52,8 +56,8 @@ class Fault:
     """What goes wrong at the first call of `point`, a write's name or `charge`.
 
     Kinds: `kill-before`, `kill-after`, `refused` (not reached), `lost` (done, and no answer came), `resent`
-    (done, the answer lost, and the SDK asked again: stores only), `before` and `after` (`hook` runs then, as
-    it does before an answer is lost).
+    (done, the answer lost, and the SDK asked again: stores only), `denied` (429: the provider only), `before`
+    and `after` (`hook` runs then, as it does before an answer is lost).
     """
 
     point: str
@@ -97,6 +101,8 @@ class Process:
             raise Killed
         if fault.kind == "refused":
             raise refused
+        if fault.kind == "denied":
+            raise Denied
         if fault.kind == "before":
             fault.hook()
 
@@ -147,12 +153,15 @@ class StandIn:
         self._world.timeouts.append(timeout_seconds)
         self._world.sent.append((method, f"/{target}", lower))
         request = Request(method, host, f"/{target}", lower, body)
-        return self._process.do(
-            "charge" if method == "POST" else "look_up",
-            lambda: self._answer(request),
-            NotSent(f"{host}: no connection"),
-            AnswerLost(f"{host}: no answer in {timeout_seconds} s"),
-        )
+        try:
+            return self._process.do(
+                "charge" if method == "POST" else "look_up",
+                lambda: self._answer(request),
+                NotSent(f"{host}: no connection"),
+                AnswerLost(f"{host}: no answer in {timeout_seconds} s"),
+            )
+        except Denied:
+            return Answer(429, {}, b"{}")
 
     def _answer(self, request: Request) -> Answer:
         if self._world.provider_answers is not None:

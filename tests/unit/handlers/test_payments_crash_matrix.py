@@ -41,7 +41,7 @@ CHARGED = [
 SECOND = [
     [],
     *([Fault("take_over", kind)] for kind in STORE_KINDS),
-    *([Fault("charge", kind)] for kind in KINDS),
+    *([Fault("charge", kind)] for kind in (*KINDS, "denied")),
     *([Fault("complete", kind)] for kind in ("kill-before", "kill-after", "lost")),
 ]
 

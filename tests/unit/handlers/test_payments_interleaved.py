@@ -20,7 +20,7 @@ WRITES = ("put", "take_over", "checkpoint", "complete", "release")
 LATER = st.sampled_from([0, 1, LEASE_MS - 1, LEASE_MS, 2 * LEASE_MS])
 FAULT = st.one_of(
     st.tuples(st.sampled_from(WRITES), st.sampled_from(STORE_KINDS)),
-    st.tuples(st.just("charge"), st.sampled_from(KINDS)),
+    st.tuples(st.just("charge"), st.sampled_from((*KINDS, "denied"))),
 )
 # A process: what goes wrong in it, and who comes while it is at some point.
 PROCESS = st.recursive(
