@@ -6,17 +6,18 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.e2e.api import Api, assert_problem, eventually
+from tests.e2e.api import Api, assert_problem, eventually, fresh_key
 from tests.e2e.stored import marked
 from tests.e2e.test_contract_store import without_rights
 from tests.e2e.webhooks import Sender, event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import httpx
 
@@ -149,6 +150,51 @@ def test_another_method_is_405(sender: Callable[..., Sender], method: str) -> No
     answer = api.client.request(method, api.url)
     assert_problem(answer, 405, "method-not-allowed", by_mock=True)
     assert {word.strip() for word in answer.headers["Allow"].split(",")} == {"POST", "OPTIONS"}
+
+
+@pytest.mark.parametrize("path", ["/v1/webhooks", "/v1/webhooks/alpha", "/v1/webhooks/alpha/events/more"])
+def test_an_unknown_path_is_404(anonymous: Api, path: str) -> None:
+    assert_problem(anonymous.post(event(), path=path), 404, "not-found")
+
+
+@contextmanager
+def narrow_route(platform: RunningPlatform) -> Iterator[None]:
+    """Let the route take one request a second for the length of the block."""
+    gateway, (api_id, stage) = platform.client("apigateway"), platform.outputs.api_url.split("/")[-2:]
+    (path,) = (
+        name
+        for name in gateway.get_stage(restApiId=api_id, stageName=stage)["methodSettings"]
+        if "webhooks" in name
+    )
+    limits = gateway.get_stage(restApiId=api_id, stageName=stage)["methodSettings"][path]
+    place = "/" + path.removesuffix("/POST").replace("/", "~1") + "/POST/throttling/"
+
+    def limit(rate: float, burst: int) -> None:
+        changes = [
+            {"op": "replace", "path": place + "rateLimit", "value": str(rate)},
+            {"op": "replace", "path": place + "burstLimit", "value": str(burst)},
+        ]
+        gateway.update_stage(restApiId=api_id, stageName=stage, patchOperations=changes)
+
+    limit(1, 1)
+    try:
+        yield
+    finally:
+        limit(limits["throttlingRateLimit"], limits["throttlingBurstLimit"])
+
+
+def test_over_the_rate_of_the_route_is_429_and_other_routes_do_not_notice(
+    platform: RunningPlatform, sender: Callable[..., Sender], alpha: Api
+) -> None:
+    api = sender("alpha", "events")
+    with narrow_route(platform):
+        answers = [api.send(event()) for _ in range(8)]
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert len(refused) >= 3
+        for answer in refused:
+            assert_problem(answer, 429, "rate-limited")
+        assert alpha.post(idempotency_key=fresh_key()).status_code == 201
+    assert eventually(lambda: api.send(event()).status_code == 202)
 
 
 def test_two_sources_with_one_id_are_two_events_and_so_are_two_tenants(
