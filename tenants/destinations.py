@@ -75,7 +75,7 @@ def _is_address(host: str) -> bool:
 def _public_name(host: str) -> None:
     labels = host.split(".")
     if len(host) > _MAX_HOST or not all(map(_LABEL.fullmatch, labels)) or _NUMERIC.fullmatch(labels[-1]):
-        raise _refused("must have a host name")
+        raise _refused("its host must be a public DNS name in ASCII")
     if labels[-1] in _NOT_PUBLIC or len(labels) == 1:
         raise _refused("must have a public host name")
 

@@ -11,7 +11,7 @@ from tenants.file_model import FileModel
 from tenants.text import distinct
 from tenants.tiers import MAX_BODY_BYTES, MIN_BODY_BYTES
 from tenants.webhooks import WebhooksSettings
-from tenants.windows import DAY_SECONDS, MAX_WINDOW_SECONDS, PaymentWindow, Window
+from tenants.windows import DAY_SECONDS, MAX_WINDOW_SECONDS, MIN_PAYMENT_WINDOW_SECONDS, PaymentWindow, Window
 
 # A lease is what is left of the invocation, at most the `execute` function's time-out, plus 5 s for skew
 # (DESIGN section 7); a test compares it with infra's figure.
@@ -88,6 +88,8 @@ class PaymentsSettings(FileModel):
     @model_validator(mode="after")
     def _resumes_while_the_provider_remembers(self) -> Self:
         longest = self.honours_seconds - START_SECONDS - LONGEST_LEASE_SECONDS - SKEW_SECONDS
+        if not self.lookup and longest < MIN_PAYMENT_WINDOW_SECONDS:
+            raise _forgetful(self.honours_seconds)
         if not self.lookup and self.window_seconds > longest:
             raise PydanticCustomError(
                 "honours",
@@ -104,6 +106,24 @@ class PaymentsSettings(FileModel):
                 },
             )
         return self
+
+
+def _forgetful(honours: int) -> PydanticCustomError:
+    """No window at all is short enough."""
+    return PydanticCustomError(
+        "honours",
+        "honoursSeconds must be at least {least} without lookup: the shortest windowSeconds {window} + start "
+        "{start} + lease {lease} + skew {skew} (is {honours}); later, an interrupted payment could neither "
+        "be sent again nor looked up",
+        {
+            "least": MIN_PAYMENT_WINDOW_SECONDS + START_SECONDS + LONGEST_LEASE_SECONDS + SKEW_SECONDS,
+            "window": MIN_PAYMENT_WINDOW_SECONDS,
+            "start": START_SECONDS,
+            "lease": LONGEST_LEASE_SECONDS,
+            "skew": SKEW_SECONDS,
+            "honours": honours,
+        },
+    )
 
 
 class AppointmentsSettings(FileModel):

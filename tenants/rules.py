@@ -28,6 +28,8 @@ _RULES: Final = {
     "union_tag_invalid": "must have a 'protocol' of email, https or sqs",
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_long": "must have at most {max_length} characters",
 }
 # What each pattern means, for people who do not read patterns.
 _PATTERNS: Final = {
@@ -85,7 +87,8 @@ def rule_of(detail: ErrorDetails) -> str:
         pattern = detail["ctx"]["pattern"]
         rule = _PATTERNS.get(pattern, f"must match {pattern}")
     else:
-        rule = _RULES.get(kind) or _reworded(detail["msg"])
+        words = _RULES.get(kind)
+        rule = _reworded(detail["msg"]) if words is None else words.format(**detail.get("ctx", {}))
     value = detail["input"]
     if kind in {"missing", "extra_forbidden"} or isinstance(value, dict | tuple | list):
         return rule
@@ -97,7 +100,6 @@ def _reworded(message: str) -> str:
         ("Input should be ", "must be "),
         ("should have", "must have"),
         ("Value ", ""),
-        ("Tuple ", ""),
     ):
         message = message.replace(old, new)
     return message[:1].lower() + message[1:]

@@ -57,7 +57,11 @@ def test_without_the_section_a_tenant_takes_no_payments(tmp_path: Path) -> None:
         ("appointments: {keyFields: []}", "appointments.keyFields", "must not be empty"),
         ("appointments: {keyFields: [a, a]}", "appointments.keyFields", "must not repeat itself: a is there"),
         ("appointments: {keyFields: ['a[']}", "appointments.keyFields[0]", "must be JMESPath: "),
-        ("appointments: {keyFields: [a, b, c, d, e, f]}", "appointments.keyFields", "at most 5 items"),
+        (
+            "appointments: {keyFields: [a, b, c, d, e, f]}",
+            "appointments.keyFields",
+            "must have at most 5 entries",
+        ),
         ("appointments: {windowSeconds: 9}", "appointments.windowSeconds", "greater than or equal to 10"),
         (
             "payments: {providerUrl: 'https://p.example', windowSeconds: 59}",
@@ -101,6 +105,15 @@ def test_a_window_that_the_provider_forgets_is_refused_with_the_arithmetic(tmp_p
     )
     # The default window is as long as most providers remember, so it does not fit without a look-up.
     check(tmp_path, "payments: {providerUrl: 'https://p.example', lookup: false}", "payments", "(is 86400)")
+
+
+def test_a_provider_that_remembers_too_little_is_told_what_would_do(tmp_path: Path) -> None:
+    text = (
+        "payments: {providerUrl: 'https://p.example', lookup: false, honoursSeconds: 127, windowSeconds: 60}"
+    )
+    rule = "honoursSeconds must be at least 128 without lookup: the shortest windowSeconds 60 + start 30"
+    check(tmp_path, text, "payments", f"{rule} + lease 33 + skew 5 (is 127)")
+    assert operations(tmp_path, text.replace("127", "128")).payments
 
 
 def test_a_payment_s_window_outlasts_its_lease_and_what_a_retry_takes(tmp_path: Path) -> None:
@@ -150,7 +163,7 @@ def test_the_longest_lease_is_what_the_function_can_hold() -> None:
             ]
         ),
         *(
-            (f"https://{host}/{{id}}", "host name")
+            (f"https://{host}/{{id}}", "its host must be a public DNS name in ASCII")
             for host in [
                 *(
                     "a..example",
@@ -171,7 +184,10 @@ def test_the_longest_lease_is_what_the_function_can_hold() -> None:
                 *("/.%2E/{id}", "/%252e%252e/{id}", "/a%2f..%2f{id}", "/..%5c{id}", "/..;x=1/{id}"),
             ]
         ),
-        *(("https://2130706433/{id}", "host name"), ("https://0x7f.1/{id}", "host name")),
+        *(
+            (f"https://{host}/{{id}}", "its host must be a public DNS name in ASCII")
+            for host in ["2130706433", "0x7f.1", "bücher.example"]
+        ),
         *(
             (f"https://{host}/{{id}}", "must not be a private, loopback or link-local address")
             for host in [

@@ -39,7 +39,7 @@ def replaced(line: str) -> str:
         ("stages: [local, my-stage]", "stages[1]", "must be 2 to 12 of a-z and 0-9"),
         ("stages: [local, local]", "stages", "must not repeat itself: local is there twice"),
         ("keys: []", "keys", "must not be empty"),
-        ("keys: [one, two, three]", "keys", "must have at most 2 items"),
+        ("keys: [one, two, three]", "keys", "must have at most 2 entries"),
         ("keys: [server, server]", "keys", "must not repeat itself: server is there twice"),
         ("keys: [Server]", "keys[0]", "must be 1 to 32 of a-z, 0-9 and '-'"),
         ("keys: [{operations: ['*']}]", "keys[0].name", "is required"),
