@@ -111,6 +111,8 @@ def problem(error: OncewardError | None, request: HttpRequest) -> dict[str, Any]
     retry_after = _retry_after(error)
     if retry_after is not None:
         headers["Retry-After"] = str(retry_after)
+    if isinstance(error, SlotTaken) and error.location is not None:
+        headers["Location"] = error.location
     return {"statusCode": status, "headers": headers, "body": compact(body)}
 
 

@@ -93,7 +93,11 @@ class Declined(FinalRefusal):
 
 
 class SlotTaken(FinalRefusal):
-    """Somebody else has the slot."""
+    """The slot is taken. `location`: where the appointment that has it can be read, if this one may know."""
+
+    def __init__(self, detail: str, location: str | None = None) -> None:
+        super().__init__(detail)
+        self.location = location
 
 
 class NotCharged(FinalRefusal):

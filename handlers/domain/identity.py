@@ -25,12 +25,14 @@ class Identity:
         members: the canonical JSON of each top-level member of the body; a refusal names those that differ.
         body_hash: of the whole body, only where the fingerprint does not cover it: a replay then tells
             whether the body is another.
+        key_fields: the parts of the body that the key is made of, as configured; empty for any other key.
     """
 
     key: str
     fingerprint: str
     members: Mapping[str, bytes] = field(default_factory=dict)
     body_hash: str | None = None
+    key_fields: tuple[str, ...] = ()
 
 
 def of_request(operation: str, settings: OperationSettings, sent_key: str | None, body: Document) -> Identity:
@@ -46,7 +48,8 @@ def of_request(operation: str, settings: OperationSettings, sent_key: str | None
     members = canonical_json.members(body)
     canonical_body = canonical_json.joined(members)
     key = _key(operation, settings, sent_key, body, canonical_body)
-    return Identity(key, fingerprint(operation, canonical_body), members)
+    made_of = settings.key_fields if settings.key_source == "fields" else ()
+    return Identity(key, fingerprint(operation, canonical_body), members, key_fields=made_of)
 
 
 def _key(

@@ -21,14 +21,17 @@ def key(operation: str, expressions: Sequence[str], body: Document) -> str:
     """The derived key of a body: equal for bodies whose parts are equal as JSON, and for no others.
 
     Raises:
-        InvalidBody: with a fault for every part that is missing or null. Hashed as null, it would make
-            unrelated requests share an answer.
+        InvalidBody: with a fault for every part that is missing, null, true or false. Hashed as null, it
+            would make unrelated requests share an answer, and of true and false there are only two.
     """
     parts = [body_parts.part(expression) for expression in expressions]
     found = [part.of(body) for part in parts]
     missing = [part for part, value in zip(parts, found, strict=True) if not _is_there(value)]
     if missing:
         raise _missing(missing)
+    booleans = [part for part, value in zip(parts, found, strict=True) if isinstance(value, bool)]
+    if booleans:
+        raise _boolean(booleans)
     # A JSON list: no two lists of parts have the same text, whatever the parts hold.
     return keys.derived(operation, "fields", body_hash(canonical(found)))
 
@@ -40,6 +43,13 @@ def _is_there(value: JsonValue) -> bool:
         # A function's result that JSON does not have (a number beyond all numbers in a list, say).
         return False
     return value is not None
+
+
+def _boolean(parts: Sequence[Part]) -> InvalidBody:
+    detail = "the key is made of this part of the body, and true or false identifies no request"
+    faults = tuple(Fault(part.field, "boolean", detail) for part in parts)
+    named = ", ".join(part.text for part in parts)
+    return InvalidBody(f"parts that the key is made of are true or false: {named}", faults)
 
 
 def _missing(parts: Sequence[Part]) -> InvalidBody:

@@ -47,8 +47,18 @@ def _key_reused(decision: Mismatch, existing: Receipt, identity: Identity) -> Ke
     names = member_hashes.differing(existing.fields, existing.generation, identity.members)
     return KeyReused(
         f"this key was used for another request ({decision.operation}{_listed(names)}); "
-        "send a new key with a new request, or the same body with this one",
+        + _advice(identity.key_fields),
         tuple(Fault(_pointer(name), "differs", "is not as in the first request") for name in names),
+    )
+
+
+def _advice(key_fields: tuple[str, ...]) -> str:
+    if not key_fields:
+        return "send a new key with a new request, or the same body with this one"
+    verb, these = ("makes", "it") if len(key_fields) == 1 else ("make", "them")
+    return (
+        f"{', '.join(key_fields)} {verb} the key; a new request differs in {these}, "
+        "and a repeated one has the same body"
     )
 
 

@@ -64,14 +64,15 @@ def event_id(config: IdentityConfig, headers: Mapping[str, Sequence[str]], body:
         body: parsed.
 
     Raises:
-        InvalidBody: a part is missing, blank, no scalar or unprintable; the id is longer than MAX_ID_BYTES,
-            or `.` or `..`; header and body disagree.
+        InvalidBody: a part is missing, blank, no scalar or unprintable; the path's value is true or false;
+            the id is longer than MAX_ID_BYTES, or `.` or `..`; header and body disagree.
         CorruptItem: the config holds what is no JMESPath or no template.
     """
     sent = None if config.header is None else _of_header(config.header, headers)
     found = sent or ""
     if config.path is not None:
         path = _path(config.path)
+        _require_many_valued(path, body)
         if sent is not None and sent != _of_body(path, body):
             detail = f"header {config.header} and {path.text} of the body name different events"
             raise _invalid(path.field, "conflicting", detail)
@@ -128,6 +129,16 @@ def _of_body(path: Part, body: JsonValue) -> str:
         # As in fingerprints: 1, 1.0 and 1e0 are one number.
         found = canonical(found).decode()
     return _checked(path.field, f"{path.text} of the body", found)
+
+
+def _require_many_valued(path: Part, body: JsonValue) -> None:
+    # Of true and false there are two: all later events would be taken for the first ones. Beside an id, in a
+    # template (`{id}:{livemode}`), either is a part like any other.
+    if isinstance(path.of(body), bool):
+        detail = (
+            f"{path.text} of the body must be text or a number, not true or false: it identifies the event"
+        )
+        raise _invalid(path.field, "boolean", detail)
 
 
 def _checked(field: str, place: str, value: JsonValue) -> str:

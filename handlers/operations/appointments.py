@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 from unicodedata import normalize
 
 from pydantic import BaseModel, ConfigDict
@@ -21,15 +21,19 @@ if TYPE_CHECKING:
     from handlers.domain.operation import Ports
 
 # RFC 3339 section 5.6, with at most the microseconds that a datetime holds, so that no two spellings of
-# different moments become one slot.
+# different moments become one slot. What an appointment may say is narrower (`_is_moment`); operators free
+# what earlier releases booked.
 _RFC_3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
+# A fraction of zeros is none: JavaScript's Date writes `.000` behind each second. As ECMA-262 reads it, too.
+_WHOLE_SECOND = re.compile(r"[^.]*(?:\.0+[^0-9.][^.]*)?")
 _TAKEN = "this doctor has another appointment at this time"
 # A duplicate that comes after its short window (one that did as Retry-After told it, say) is a new request.
 _BOOKED = "this patient already has this slot: a request before this one took it"
 # Double clicks and impatient reloads; after it the slot itself answers.
 _WINDOW_SECONDS = 10
+_PATH = "/v1/appointments/{id}"
 
 
 def _moment(text: str) -> datetime:
@@ -45,7 +49,17 @@ def _is_moment(text: str) -> str:
     except (ValueError, OverflowError):
         message = "must be a time with its offset from UTC (RFC 3339), such as 2026-12-01T09:30:00+01:00"
         raise PydanticCustomError("moment", "{message}", {"message": message}) from None
+    if not _WHOLE_SECOND.fullmatch(text):
+        message = "must be a whole second: two moments within one second would be two slots"
+        raise PydanticCustomError("whole_second", "{message}", {"message": message})
     return text
+
+
+_STARTS_AT: Final = {
+    "format": "date-time",
+    "pattern": f"^{_WHOLE_SECOND.pattern}$",
+    "description": "With its offset from UTC, to the whole second.",
+}
 
 
 class Appointment(BaseModel):
@@ -55,7 +69,7 @@ class Appointment(BaseModel):
 
     doctorId: Name  # noqa: N815 - the API's spelling
     patientId: Name  # noqa: N815 - the API's spelling
-    startsAt: Annotated[str, Described(_is_moment, {"format": "date-time"})]  # noqa: N815 - the API's spelling
+    startsAt: Annotated[str, Described(_is_moment, _STARTS_AT)]  # noqa: N815 - the API's spelling
     reason: Line | None = None
 
 
@@ -80,7 +94,9 @@ def _bind(ports: Ports) -> Effect:
         mine = Booking(attempt.generation, attempt.record_id, _holder(patient, attempt.generation))
         there = ports.slots.take(attempt.tenant_id, slot_of(doctor, starts_at), mine)
         if there is not None:
-            raise SlotTaken(_BOOKED if there.holder == _holder(patient, there.generation) else _TAKEN)
+            if there.holder != _holder(patient, there.generation):
+                raise SlotTaken(_TAKEN)
+            raise SlotTaken(_BOOKED, _PATH.format(id=there.record_id))
         return Effected({"status": "booked"})
 
     return book
@@ -91,7 +107,7 @@ APPOINTMENTS = ExecuteOperation(
     permission="appointments:create",
     record_name="appointment",
     event_type="appointment.created",
-    path="/v1/appointments/{id}",
+    path=_PATH,
     schema=PydanticSchema(Appointment),
     bind=_bind,
     answered=("status", "doctorId", "startsAt"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -10,6 +10,9 @@ from pydantic_core import PydanticCustomError
 from handlers.domain.lead_score import score
 from handlers.domain.operation import AcceptOperation
 from handlers.operations.schema import Line, PydanticSchema, matching
+
+if TYPE_CHECKING:
+    from pydantic.config import JsonDict
 
 # One @ with something on either side and a dot in the domain: what can be said without sending a mail.
 # 254 is the longest address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the angle brackets).
@@ -26,11 +29,16 @@ _Phone = Annotated[
 ]
 _Message = Annotated[str, Field(max_length=5000)]
 
+# What `_can_be_reached` checks, in the words of JSON Schema: null is as good as nothing.
+_REACHABLE: Final[JsonDict] = {
+    "anyOf": [{"required": [name], "properties": {name: {"type": "string"}}} for name in ("email", "phone")]
+}
+
 
 class Lead(BaseModel):
     """What a lead must be. Fields that are not named here pass through to the record."""
 
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, json_schema_extra=_REACHABLE)
 
     name: Line
     email: _Email | None = None

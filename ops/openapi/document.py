@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from handlers import http
+from handlers.domain.keys import HEADER
 from handlers.domain.operation import ExecuteOperation
 from handlers.http_request import CORRELATION_HEADER
 from infra import openapi
@@ -93,6 +94,7 @@ class Document:
             "operationId": f"{operation.name}.create",
             "tags": [operation.name],
             "summary": _summary(operation),
+            **_of_its_key(operation),
             "parameters": [*_keys(operation), _parameter("CorrelationId")],
             "requestBody": _request_body(operation, name),
             "responses": {
@@ -184,6 +186,16 @@ def _keys(operation: AcceptOperation | ExecuteOperation) -> list[Json]:
     if operation.key_source == "fields":
         return []
     return [idempotency_key(required=operation.key_source == "header")]
+
+
+def _of_its_key(operation: AcceptOperation | ExecuteOperation) -> Json:
+    if operation.key_source != "fields":
+        return {}
+    made_of = ", ".join(operation.key_fields)
+    return {
+        "description": f"{made_of} make the key, unless the tenant's file names others: a new request "
+        f"differs in them. An {HEADER} header is not looked at."
+    }
 
 
 def _summary(operation: AcceptOperation | ExecuteOperation) -> str:

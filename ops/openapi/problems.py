@@ -59,6 +59,13 @@ PROBLEM: Final[Json] = {
     },
 }
 
+# Not the component: that one is always there.
+_OF_OWN_SLOT: Final[dict[str, Json]] = {
+    "Location": {
+        "description": "Of an appointment whose slot this patient already has: where that one can be read.",
+        "schema": {"type": "string", "format": "uri-reference"},
+    }
+}
 # Those of final refusals: stored as the answer, and replayed as it.
 _REPLAYED: Final = frozenset({402, 409, 502})
 # What can meet any call of a route: the gateway's own answers (it reads a body where none is taken, too), and
@@ -93,6 +100,6 @@ def _response(status: int) -> Json:
     names += REPLAY if status in _REPLAYED else []
     return {
         "description": meaning,
-        "headers": references(*names),
+        "headers": references(*names) | (_OF_OWN_SLOT if status == 409 else {}),
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }

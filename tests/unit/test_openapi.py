@@ -143,6 +143,9 @@ def test_every_operation_has_an_example_that_it_takes(path: str) -> None:
     [
         ("/v1/leads", {"email": "nobody"}, "'nobody'"),
         ("/v1/leads", {"name": "  "}, "'  '"),
+        ("/v1/leads", {"email": None}, "is not valid under any of the given schemas"),
+        ("/v1/leads", {"email": None, "phone": None}, "is not valid under any of the given schemas"),
+        ("/v1/appointments", {"startsAt": "2030-01-15T09:30:00.5+01:00"}, "does not match"),
         ("/v1/orders", {"currency": "EUX"}, "'EUX'"),
         ("/v1/orders", {"items": []}, "non-empty"),
         ("/v1/payments", {"amount": 0}, "minimum of 1"),
@@ -177,6 +180,13 @@ def never_charged(world: World) -> dict[str, Any] | None:
     return world.pay()
 
 
+def slot_taken_by_oneself(world: World) -> dict[str, Any] | None:
+    world.post("/v1/appointments", BODIES["appointments"])
+    if len(world.slots.taken) == 1 and world.slots.writes == 1:
+        world.now += 10_000
+    return world.post("/v1/appointments", BODIES["appointments"])
+
+
 def slot_taken(world: World) -> dict[str, Any] | None:
     body = BODIES["appointments"]
     world.post("/v1/appointments", body)
@@ -189,6 +199,7 @@ def slot_taken(world: World) -> dict[str, Any] | None:
         ("/v1/payments", declined, 402),
         ("/v1/payments", never_charged, 502),
         ("/v1/appointments", slot_taken, 409),
+        ("/v1/appointments", slot_taken_by_oneself, 409),
     ],
 )
 def test_final_refusals_and_their_replays_are_as_described(
@@ -203,6 +214,14 @@ def test_final_refusals_and_their_replays_are_as_described(
     assert added == {"Idempotent-Replayed", "Idempotency-First-Seen", "Idempotency-Expires"}
     named = {name for name in again["headers"] if name not in ("Content-Type", "Vary")}
     assert named <= described_headers(path, again)
+
+
+def test_a_key_made_of_fields_is_said_to_be_one() -> None:
+    described = DOCUMENT["paths"]["/v1/appointments"]["post"]["description"]
+    assert described.startswith("doctorId, patientId, startsAt make the key")
+    assert "An Idempotency-Key header is not looked at." in described
+    body = BODIES["leads"] | {"email": None, "phone": "+1 202 555 0100"}
+    assert complaints({"$ref": "#/components/schemas/Lead"}, body) == []
 
 
 @pytest.mark.parametrize("path", ["/v1/leads", "/v1/orders"])

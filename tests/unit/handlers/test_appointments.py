@@ -167,6 +167,7 @@ def test_of_64_at_once_one_is_booked() -> None:
         "2031-01-01T10:00:00+25:00",
         "0001-01-01T00:00:00+14:00",
         "2031-01-01T10:00:00.1234567Z",
+        "2031-01-01T10:00:00.0000000Z",
         "٢031-01-01T10:00:00Z",
         "2031-01-01T10:00:00Z\n",
         7,
@@ -178,6 +179,43 @@ def test_what_is_no_moment_is_named(starts: object) -> None:
     assert [error["field"] for error in json.loads(answer["body"])["errors"]] == ["/startsAt"]
 
 
+@pytest.mark.parametrize("fraction", [".5", ".001", ".000001", ".10"])
+def test_a_fraction_of_a_second_is_refused_by_name_and_one_of_zeros_is_none(fraction: str) -> None:
+    world = World()
+    answer = book(world, startsAt=f"2031-01-01T10:00:00{fraction}+01:00")
+    assert problem(answer) == (400, "invalid-body")
+    (error,) = json.loads(answer["body"])["errors"]
+    assert (error["field"], error["rule"]) == ("/startsAt", "whole_second")
+    assert world.slots.writes == 0
+    # As JavaScript's Date writes it.
+    assert book(world, startsAt="2031-01-01T09:00:00.000Z")["statusCode"] == 201
+
+
+def test_a_reused_key_made_of_fields_is_not_told_to_send_another_key() -> None:
+    world = World()
+    book(world, reason="cough")
+    answer = book(world, reason="cold")
+    assert problem(answer) == (422, "key-reused")
+    detail = json.loads(answer["body"])["detail"]
+    assert "(appointments; reason differs); doctorId, patientId, startsAt make the key; " in detail
+    assert "send a new key" not in detail
+    settings = {"windowSeconds": 10, "keySource": "fields", "keyFields": ["visit"]}
+    world.operation_settings["appointments"] = settings
+    book(world, visit=1, startsAt="2031-01-03T10:00:00Z")
+    assert "visit makes the key; a new request differs in it" in book(world, visit=1)["body"]
+
+
+def test_a_field_of_the_key_that_is_a_boolean_is_refused_and_named() -> None:
+    world = World()
+    settings = {"windowSeconds": 10, "keySource": "fields", "keyFields": ["visit.first", "doctorId"]}
+    world.operation_settings["appointments"] = settings
+    for value in (True, False):
+        answer = book(world, visit={"first": value})
+        assert problem(answer) == (400, "invalid-body")
+        (error,) = json.loads(answer["body"])["errors"]
+        assert (error["field"], error["rule"]) == ("/visit/first", "boolean")
+
+
 def test_no_two_pairs_of_doctor_and_moment_have_one_slot() -> None:
     doctors = ["a", 'a"', 'a","2031-01-01T10:00:00+00:00', "a#b", "A"]
     moments = ["2031-01-01T10:00:00Z", "2031-01-01T10:00:01Z", "2031-01-01T10:00:00.5Z"]
@@ -187,12 +225,16 @@ def test_no_two_pairs_of_doctor_and_moment_have_one_slot() -> None:
 
 def test_a_slot_that_the_same_patient_has_says_so_and_nobody_else_is_told_whose_it_is() -> None:
     world = World()
-    book(world)
+    booked = book(world)
     world.now += WINDOW_MS
     mine, other = book(world), book(world, patientId="p-2")
     assert problem(mine) == problem(other) == (409, "slot-taken")
     assert "this patient already has this slot" in mine["body"]
     assert "this doctor has another appointment at this time" in other["body"]
+    # Where its appointment is, for its patient only, in the replay as well.
+    for answer in (mine, book(world)):
+        assert answer["headers"]["Location"] == booked["headers"]["Location"]
+    assert "Location" not in other["headers"] | book(world, patientId="p-2")["headers"]
     assert "p-1" not in other["body"]
     # What is kept of the patient tells nobody who it is, and two bookings not that they are one patient's.
     book(world, startsAt="2031-01-02T10:00:00Z")

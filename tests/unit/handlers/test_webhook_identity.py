@@ -67,7 +67,6 @@ def test_an_id_that_no_path_can_hold_is_refused_before_anything_is_accepted(dots
 def test_a_number_is_one_id_however_it_is_spelled_and_keeps_every_digit() -> None:
     assert {identify({"id": number}) for number in (1, 1.0, "1")} == {"1"}
     assert identify({"id": 12345678901234567890}) == "12345678901234567890"
-    assert identify({"id": True}) == "true"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,15 @@ def test_a_list_with_a_number_beyond_all_numbers_is_no_part_of_a_key() -> None:
         key_fields.key("appointments", ["[sum(data)]"], {"data": [1e308, 1e308]})
 
 
-@pytest.mark.parametrize("value", [True, False, 0, 0.0, "", [], {}])
+@pytest.mark.parametrize("value", [True, False])
+def test_a_boolean_is_no_id_and_may_stand_beside_one(value: bool) -> None:
+    assert refusal({"id": value}) == ("/id", "boolean")
+    assert refusal({"id": value, "b": "x"}, "id", None, "{id}:{b}") == ("/id", "boolean")
+    assert refusal({"id": value}, "id", "X-Id", None, {"x-id": [str(value).lower()]}) == ("/id", "boolean")
+    assert identify({"id": "e", "live": value}, "id", None, "{id}:{live}") == f"e:{str(value).lower()}"
+
+
+@pytest.mark.parametrize("value", [0, 0.0, "", [], {}])
 def test_what_a_path_finds_is_there_whatever_it_is(value: JsonValue) -> None:
     made = key_fields.key("appointments", ["data.part"], {"data": {"part": value}})
     assert made != key_fields.key("appointments", ["data.part"], {"data": {"part": "other"}})
