@@ -7,12 +7,12 @@ that plants its violation. It shares no code with the platform that it checks.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from loadtest import effects, outside, proof
+from loadtest import effects, outside, proof, tally
 from loadtest.heard import Reply
 from loadtest.verdict import Kind, Verdict, Violations
 
@@ -50,14 +50,14 @@ def check(
     """
     found = Violations()
     by_pk = {receipt.pk: receipt for receipt in receipts}
-    recorded = list(records)
+    recorded, published = list(records), None if events is None else list(events)
     ids: defaultdict[str, set[str]] = defaultdict(set)
     for pk, heard in answers.by_pk.items():
         _check_key(heard, by_pk.get(pk), found)
         ids[pk] |= heard.record_ids
         if pk in by_pk and by_pk[pk].record_id:
             ids[pk].add(by_pk[pk].record_id or "")
-    effects.Effects(answers, by_pk, ids, found, expected.stage).check(recorded, events)
+    effects.Effects(answers, by_pk, ids, found, expected.stage).check(recorded, published)
     outside.check(answers, by_pk, recorded, expected, seen_outside, found)
     _check_writes(answers, ids, found)
     _check_ids("id", ids, found)
@@ -66,6 +66,8 @@ def check(
     proof.check(answers, expected, found)
     counts = answers.counts
     counts.writes = len(by_pk)
+    counts.refusals = sum(receipt.refuses for receipt in by_pk.values())
+    counts.effects = counts.writes - counts.refusals
     counts.never_accepted = sum(pk not in by_pk and not heard.answered for pk, heard in answers.by_pk.items())
     return Verdict(
         counts=counts,
@@ -74,27 +76,13 @@ def check(
         events_checked=events is not None,
         writes_of={pk: len(ids[pk]) or _stands(by_pk.get(pk)) for pk in answers.by_pk},
         downstream_checked=seen_outside is not None,
-        by_operation=_by_operation(answers, by_pk, recorded),
+        by_operation=tally.by_operation(answers, by_pk, recorded, published, seen_outside),
     )
 
 
 def _stands(receipt: StoredReceipt | None) -> int:
     """A refusal that stands is one write: its receipt, which names no record."""
     return int(receipt is not None and receipt.refuses)
-
-
-def _by_operation(
-    answers: Answers, receipts: Mapping[str, StoredReceipt], records: Iterable[StoredRecord]
-) -> dict[str, dict[str, int]]:
-    """Receipts, records, and receipts of refusals that stand. All are explained, or named as violations."""
-    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for heard in answers.by_pk.values():
-        counted[heard.operation.name].update(receipts=0, records=0, refusedForGood=0)
-    for receipt in receipts.values():
-        counted[receipt.operation].update(receipts=1, refusedForGood=_stands(receipt))
-    for record in records:
-        counted[record.operation].update(records=1)
-    return {name: dict(found) for name, found in counted.items()}
 
 
 def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations) -> None:

@@ -105,11 +105,7 @@ class _Outside:
 
     def check_slots(self, records: Iterable[StoredRecord]) -> None:
         """One appointment a slot, and nobody is told that a slot is taken which nobody has."""
-        booked: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        for receipt in self._receipts.values():
-            self._note_slot(booked, receipt.tenant, receipt.document, receipt.record_id)
-        for record in records:
-            self._note_slot(booked, record.pk.partition("#")[0], record.document, record.record_id)
+        booked = booked_slots(self._receipts.values(), records)
         by_record = {receipt.record_id: pk for pk, receipt in self._receipts.items()}
         for (tenant, slot), ids in booked.items():
             if len(ids) > 1:
@@ -122,17 +118,6 @@ class _Outside:
                 if (heard.tenant, wanted) not in booked:
                     detail = f"told that {wanted or 'its slot'} is taken, and nobody has it"
                     self._broken(Kind.WRONG_DECISION, pk, detail)
-
-    def _note_slot(
-        self,
-        booked: defaultdict[tuple[str, str], set[str]],
-        tenant: str,
-        document: str | None,
-        record_id: str | None,
-    ) -> None:
-        slot = bodies.slot_of(sent_in(document, APPOINTMENTS))
-        if slot is not None and record_id:
-            booked[tenant, slot].add(record_id)
 
     def check_charges(self, seen: Outside) -> None:
         """Each accepted payment is one charge of what was asked for; no other money was taken."""
@@ -225,6 +210,20 @@ class _Outside:
     def _broken(self, kind: Kind, pk: str, detail: str) -> None:
         tenant, _, key = pk.partition("#")
         self._found.add(kind, tenant, key, detail)
+
+
+def booked_slots(
+    receipts: Iterable[StoredReceipt], records: Iterable[StoredRecord]
+) -> dict[tuple[str, str], set[str]]:
+    """The ids of the appointments that each (tenant, slot) is booked with, by receipts and records."""
+    found = [(one.tenant, one.document, one.record_id) for one in receipts]
+    found += [(one.pk.partition("#")[0], one.document, one.record_id) for one in records]
+    booked: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for tenant, document, record_id in found:
+        slot = bodies.slot_of(sent_in(document, APPOINTMENTS))
+        if slot is not None and record_id:
+            booked[tenant, slot].add(record_id)
+    return dict(booked)
 
 
 def _destination(receipt: StoredReceipt, seen: Outside) -> str | None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, StrictUndefined
 
-from loadtest import charts
+from loadtest import charts, tables
 from loadtest.charts import Series
-from loadtest.measures import percentiles
+from loadtest.tables import milliseconds, number
 from loadtest.told import Told
 
 if TYPE_CHECKING:
-    from loadtest.measures import Measures, Row
+    from loadtest.measures import Measures
     from loadtest.run import RunSettings
     from loadtest.verdict import Verdict
 
@@ -28,8 +28,6 @@ _YELLOW = "#f0e442"
 _SHOWN_AT_ONCE = 15
 # Bars of the chart of writes: more would be thinner than a pixel. Those that are wrong are among them.
 _MOST_PAIRS = 800
-# From here on a latency is given in seconds: it is about waiting, not about speed.
-_SECONDS_FROM_MS = 10_000
 
 _TOLD_COLORS = {
     Told.NEW: _GREEN,
@@ -57,26 +55,28 @@ def render(run: RunSettings, verdict: Verdict, measures: Measures) -> str:
         run=run,
         verdict=verdict,
         counts=verdict.counts,
-        n=_number,
+        n=number,
         when=datetime.fromtimestamp(measures.began_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         again=again(run),
         tiles=_tiles(run, verdict, measures),
         charts=_charts(verdict, measures),
-        tables=[
-            ("Operations", ("operation", *_TABLE_HEAD), _rows(measures.operations)),
-            ("Scenarios", ("scenario", *_TABLE_HEAD), _rows(measures.scenarios)),
-        ],
+        tables=[tables.operations(verdict, measures), tables.scenarios(measures)],
         shares=_shares(measures),
         shown_at_once=_SHOWN_AT_ONCE,
     )
 
 
 def again(run: RunSettings) -> str:
-    """The command that sends the same storm again, to the same platform."""
+    """The commands that send the same storm again, to the same platform.
+
+    A local one may be down by then, as after the demo: bringing up one that runs changes nothing.
+    """
     where = "" if run.home is None else f" --home {quote(run.home)}"
+    first = "" if run.home is None else f"onceward local up{where} && "
     return (
-        f"onceward storm --stage {run.stage} --requests {run.requests} --keys {run.keys} --seed {run.seed} "
-        f"--rate {run.rate:g} --burst {run.burst} --users {run.users} --workers {run.workers} "
+        f"{first}onceward storm --stage {run.stage} --requests {run.requests} --keys {run.keys} "
+        f"--seed {run.seed} --rate {run.rate:g} --burst {run.burst} --users {run.users} "
+        f"--workers {run.workers} "
         + " ".join(f"--tenants {tenant}" for tenant in run.tenants)
         + "".join(f" --operations {operation}" for operation in run.operations)
         + where
@@ -87,31 +87,31 @@ def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple
     counts, latency = verdict.counts, measures.latency
     rate = measures.requests / measures.seconds if measures.seconds else 0.0
     return [
-        ("requests", _number(counts.requests), f"{rate:,.0f}/s over {measures.seconds:.0f} s", False),
-        ("keys", _number(counts.keys), f"{_number(counts.tenant_keys)} with their tenants", False),
-        ("writes", _number(counts.writes), _effects(verdict), False),
-        ("replays", _number(counts.replays), "the first answer again", False),
-        ("conflicts", _number(counts.conflicts), "another body: 422", False),
-        ("in progress", _number(counts.in_progress), "409: the first still ran", False),
-        ("refused for good", _number(counts.declined), "declined, or slot taken", False),
-        ("violations", _number(verdict.total), "must be 0", verdict.total > 0),
-        ("hung up", _number(counts.dropped), "on purpose: may have been written", False),
-        ("no answer", _number(counts.unknown), "timed out: may have been written", counts.unknown > 0),
-        ("not sent", _number(counts.failed), "no connection came about", counts.failed > 0),
-        ("server errors", _number(counts.server_errors), "5xx, retryable", counts.server_errors > 0),
-        ("never accepted", _number(counts.never_accepted), "keys without a 2xx", counts.never_accepted > 0),
-        ("p50", _ms(latency.p50), "from the intended start", False),
-        ("p99", _ms(latency.p99), f"at {run.rate:g}/s intended", False),
+        ("requests", number(counts.requests), f"{rate:,.0f}/s over {measures.seconds:.0f} s", False),
+        ("keys", number(counts.keys), f"{number(counts.tenant_keys)} with their tenants", False),
+        ("effects", number(counts.effects), _effects(verdict), False),
+        ("replays", number(counts.replays), "the first answer again", False),
+        ("conflicts", number(counts.conflicts), "another body: 422", False),
+        ("in progress", number(counts.in_progress), "409: the first still ran", False),
+        ("final refusals", number(counts.refusals), "declined, or slot taken: no effect", False),
+        ("violations", number(verdict.total), "must be 0", verdict.total > 0),
+        ("hung up", number(counts.dropped), "on purpose: may have been written", False),
+        ("no answer", number(counts.unknown), "timed out: may have been written", counts.unknown > 0),
+        ("not sent", number(counts.failed), "no connection came about", counts.failed > 0),
+        ("server errors", number(counts.server_errors), "5xx, retryable", counts.server_errors > 0),
+        ("never accepted", number(counts.never_accepted), "keys without a 2xx", counts.never_accepted > 0),
+        ("p50", milliseconds(latency.p50), "from the intended start", False),
+        ("p99", milliseconds(latency.p99), f"at {run.rate:g}/s intended", False),
     ]
 
 
 def _effects(verdict: Verdict) -> str:
     counts = verdict.counts
-    events = f"{_number(counts.events)} events" if verdict.events_checked else "events not checked"
-    outside = f"{_number(counts.charges)} charges, {_number(counts.entities)} at the CRM"
+    events = f"{number(counts.events)} events" if verdict.events_checked else "events not checked"
+    outside = f"{number(counts.charges)} charges, {number(counts.entities)} at the CRM"
     if not verdict.downstream_checked:
         outside = "charges and CRM not checked"
-    return f"{_number(counts.records)} records, {events}, {outside}"
+    return f"{number(counts.records)} records, {events}, {outside}"
 
 
 def _charts(verdict: Verdict, measures: Measures) -> list[dict[str, Any]]:
@@ -160,68 +160,18 @@ def _writes_chart(verdict: Verdict, measures: Measures) -> dict[str, Any]:
     wrong_first = sorted(pairs, key=lambda pair: pair[2] == 1)[:_MOST_PAIRS]
     drawn = sorted(wrong_first, key=lambda pair: -pair[1])
     spread = ", ".join(
-        f"{_number(times)} with {writes}" for writes, times in sorted(verdict.writes_per_key.items())
+        f"{number(times)} with {writes}" for writes, times in sorted(verdict.writes_per_key.items())
     )
     return {
         "title": "Writes per key",
         "note": f"Pairs of tenant and key by their writes: {spread}. However many requests a key gets, "
-        "its mark belongs at 1.",
+        "its mark belongs at 1. A refusal that stands is one write, too: its stored answer.",
         "legend": [("requests", _PALE), ("one write", _GREEN), ("none, or more than one", _VERMILION)],
         "svg": charts.requests_and_writes(drawn, (_PALE, _GREEN, _VERMILION)),
     }
-
-
-_TABLE_HEAD = (
-    "requests",
-    "keys",
-    "new",
-    "refused",
-    "replays",
-    "in progress",
-    "conflicts",
-    "no answer",
-    "hung up",
-    "5xx",
-    "p50",
-    "p95",
-    "p99",
-)
-
-
-_COLUMNS = (
-    Told.NEW,
-    Told.REFUSED,
-    Told.REPLAY,
-    Told.IN_PROGRESS,
-    Told.CONFLICT,
-    Told.NONE,
-    Told.DROPPED,
-    Told.SERVER_ERROR,
-)
-
-
-def _rows(rows: dict[str, Row]) -> list[tuple[str, ...]]:
-    return [_row(name, row) for name, row in rows.items()]
-
-
-def _row(name: str, row: Row) -> tuple[str, ...]:
-    latency = percentiles(row.latencies)
-    counted = (row.seen.total(), len(row.keys), *(row.seen[told] for told in _COLUMNS))
-    times = (latency.p50, latency.p95, latency.p99)
-    return (name, *map(_number, counted), *map(_ms, times))
 
 
 def _shares(measures: Measures) -> list[tuple[str, int, str]]:
     counted = {seen: sum(row.seen[seen] for row in measures.scenarios.values()) for seen in Told}
     total = max(1, measures.requests)
     return [(seen.value, times, f"{times / total:.1%}") for seen, times in counted.items() if times]
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-def _ms(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f} ms" if value < _SECONDS_FROM_MS else f"{value / 1000:,.1f} s"

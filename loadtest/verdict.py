@@ -87,10 +87,13 @@ class Counts:
         keys: different keys sent (one used by three tenants is one; a request without a key counts by its
             body).
         tenant_keys: different pairs of tenant and key.
-        writes: receipts; as many as accepted pairs of tenant and key, when all is well.
+        writes: receipts; as many as answered pairs of tenant and key, when all is well.
+        effects, refusals: the receipts of what took effect, and those of refusals that stand (a card
+            declined, a slot taken), from which nothing follows. Together they are `writes`.
         records, events: found; events by different id.
         charges, entities: at the provider and at the CRM, where there is a stand-in that tells.
-        created: new 2xx answers. declined: new answers that refuse for good (402, a taken slot).
+        created: new 2xx answers that were heard. declined: likewise, those that refuse for good (402, a taken
+            slot). Both may be fewer than `effects` and `refusals`: the client of a first answer may hang up.
         replays: either of them again.
         in_progress: 409, since the first request still ran. conflicts: 422. throttled: 429.
         server_errors: 5xx. rejected: every other 3xx and 4xx.
@@ -103,6 +106,8 @@ class Counts:
     keys: int = 0
     tenant_keys: int = 0
     writes: int = 0
+    effects: int = 0
+    refusals: int = 0
     records: int = 0
     events: int = 0
     charges: int = 0
@@ -156,7 +161,7 @@ class Verdict:
         by_kind: how many of each kind, kept or not.
         events_checked: there were audit queues to hear the events.
         downstream_checked: there was a stand-in to tell what reached the provider and the CRM.
-        by_operation: receipts, records, and receipts of refusals that stand, of each operation.
+        by_operation: what each operation left behind (`loadtest.tally.by_operation`).
         writes_of: of each partition key (`tenantId#key`) that was sent, how many writes there were: the
             different record ids in its answers, its receipt and its records.
     """

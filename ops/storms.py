@@ -6,13 +6,14 @@ import json
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from loadtest import history, report, storm
+from loadtest import history, report, storm, tables
 from loadtest.measures import measure, percentiles
 from loadtest.told import Told
 from loadtest.verify import verify
@@ -42,6 +43,8 @@ PATIENCE_SECONDS: Final = 60.0
 
 # Printed of the violations; all that were kept are in verdict.json and in the report.
 _MOST_SHOWN = 10
+# Characters in a line of the note below the tables: as wide as they are.
+_LINE = 110
 
 
 def send(directory: RunDirectory, settings: RunSettings, home: Path, *, quiet: bool) -> None:
@@ -101,11 +104,12 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
     rows = [
         ("requests", counts.requests, f"in {measures.seconds:.0f} s, {_latency(measures)}"),
         ("keys", counts.keys, f"{counts.tenant_keys:,} with their tenants"),
-        ("writes", counts.writes, f"{counts.records:,} records, {_events(verdict)}"),
+        ("writes", counts.writes, "receipts: those of the effects and of the refused"),
+        ("effects", counts.effects, f"{counts.records:,} records, {_events(verdict)}"),
+        ("refused", counts.refusals, "for good, without an effect: a card declined, a slot taken"),
         ("outside", counts.charges + counts.entities, _outside(verdict)),
         ("replays", counts.replays, "the first answer again"),
         ("in progress", counts.in_progress, "409: the first request still ran"),
-        ("refused", counts.declined, "for good: a card declined, a slot taken"),
         ("conflicts", counts.conflicts, "a key used again for another body"),
         ("hung up", counts.dropped, "dropped on purpose: may have been written"),
         ("no answer", counts.unknown, "timed out: may have been written"),
@@ -122,7 +126,7 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
     typer.echo("")
     for name, value, note in rows:
         typer.echo(f"  {name:<15}{value:>8,}   {note}".rstrip())
-    typer.echo("\n" + "\n".join(_by_operation(measures)) + "\n")
+    typer.echo("\n" + "\n".join(_by_operation(verdict, measures)) + "\n")
     for one in verdict.violations[:_MOST_SHOWN]:
         typer.echo(
             f"  VIOLATION {one.kind.value}: tenant {one.tenant or '-'}, key {one.key or '-'}: {one.detail}"
@@ -146,23 +150,43 @@ def again(directory: RunDirectory, home: Path | None) -> str:
 # The columns of the table by operation: what it is called there, and which answers it counts.
 _COLUMNS = (
     ("new", Told.NEW),
-    ("refused", Told.REFUSED),
     ("replays", Told.REPLAY),
     ("in progress", Told.IN_PROGRESS),
+    ("refused", Told.REFUSED),
     ("conflicts", Told.CONFLICT),
+    ("hung up", Told.DROPPED),
 )
 
 
-def _by_operation(measures: Measures) -> Iterator[str]:
-    """The lines of the table of operations."""
-    heads = ("requests", *(name for name, _ in _COLUMNS), "p50 ms", "p99 ms")
-    yield f"  {'by operation':<13}" + "".join(f"{head:>12}" for head in heads)
-    for name, row in measures.operations.items():
-        counted = (row.seen.total(), *(row.seen[told] for _, told in _COLUMNS))
-        latency = percentiles(row.latencies)
-        times = ("-" if one is None else f"{one:,.0f}" for one in (latency.p50, latency.p99))
-        cells = (*(f"{one:,}" for one in counted), *times)
-        yield f"  {name:<13}" + "".join(f"{cell:>12}" for cell in cells)
+def _by_operation(verdict: Verdict, measures: Measures) -> Iterator[str]:
+    """The lines of two tables: what each operation's clients heard, and what it left behind."""
+    operations = measures.operations.items()
+    heard = [(name, *_heard(row)) for name, row in operations]
+    left = [
+        (name, f"{len(row.keys):,}", *tables.stored(name, verdict.by_operation.get(name, {})))
+        for name, row in operations
+    ]
+    head = ("answers", "requests", *(name for name, _ in _COLUMNS), "p50 ms", "p99 ms")
+    yield from _table([head, *heard])
+    yield ""
+    yield from _table([("effects", "keys", *tables.STORED_HEAD), *left])
+    yield ""
+    yield from wrap(tables.ONE_EFFECT_EACH, _LINE, initial_indent="  ", subsequent_indent="  ")
+
+
+def _heard(row: Row) -> tuple[str, ...]:
+    counted = (row.seen.total(), *(row.seen[told] for _, told in _COLUMNS))
+    latency = percentiles(row.latencies)
+    times = ("-" if one is None else f"{one:,.0f}" for one in (latency.p50, latency.p99))
+    return (*(f"{one:,}" for one in counted), *times)
+
+
+def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    """Rows in columns: the first to the left, the others to the right."""
+    widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
+        yield f"  {name:<13}" + "  ".join(aligned)
 
 
 def _outside(verdict: Verdict) -> str:

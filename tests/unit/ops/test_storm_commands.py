@@ -139,11 +139,16 @@ def test_an_operation_that_there_is_not_is_a_usage_error() -> None:
 
 def test_each_operation_has_a_line_of_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = _told(tmp_path, capsys, wide_stories.good())
-    lines = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line.startswith("  ")}
-    # requests, new, refused for good, replays, in progress, conflicts
-    assert lines["payments"][:6] == ["10", "2", "2", "4", "1", "1"]
-    assert lines["webhooks"][:6] == ["9", "4", "0", "5", "0", "0"]
-    assert lines["outside"][:3] == ["8", "2", "charges,"]
+    lines = [line.split() for line in out.splitlines() if line.startswith("  ")]
+    answers, effects = ({line[0]: line[1:] for line in found} for found in (lines[::-1], lines))
+    # requests, new, replays, in progress, refused for good, conflicts
+    assert answers["payments"][:6] == ["10", "2", "4", "1", "2", "1"]
+    assert answers["webhooks"][:6] == ["9", "4", "5", "0", "0", "0"]
+    # keys, records, stored refusals, events, and the effect outside
+    assert effects["payments"] == ["4", "2", "2", "2", "2", "charges"]
+    assert effects["appointments"] == ["4", "2", "2", "2", "2", "slots"]
+    assert effects["outside"][:3] == ["8", "2", "charges,"]
+    assert [answers[name][0] for name in ("writes", "refused")] == ["14", "4"]
 
 
 @pytest.mark.parametrize("command", ["storm", "verify", "demo"])

@@ -23,8 +23,32 @@ def test_a_good_story_of_all_operations_passes_with_everything_counted() -> None
     assert (counts.charges, counts.entities) == (2, 6)
     assert (counts.created, counts.declined, counts.in_progress, counts.conflicts) == (10, 4, 2, 3)
     assert verdict.writes_per_key == {1: 14}
-    assert verdict.by_operation["payments"] == {"receipts": 4, "records": 2, "refusedForGood": 2}
-    assert verdict.by_operation["webhooks"] == {"receipts": 4, "records": 4, "refusedForGood": 0}
+
+
+def test_what_each_operation_left_behind_is_counted_where_it_is() -> None:
+    story = good()
+    left = story.verdict().by_operation
+    assert left["orders"] == {"receipts": 2, "records": 2, "refusedForGood": 0, "events": 2, "entities": 2}
+    assert left["webhooks"] == {"receipts": 4, "records": 4, "refusedForGood": 0, "events": 4, "entities": 4}
+    assert left["payments"] == {"receipts": 4, "records": 2, "refusedForGood": 2, "events": 2, "charges": 2}
+    assert left["appointments"] == {"receipts": 4, "records": 2, "refusedForGood": 2, "events": 2, "slots": 2}
+    assert "charges" not in story.wide_verdict(outside=False).by_operation["payments"]
+
+
+def test_effects_and_refusals_that_stand_are_counted_apart() -> None:
+    counts = good().verdict().counts
+    assert (counts.writes, counts.effects, counts.refusals) == (14, 10, 4)
+
+
+def test_an_effect_whose_first_answer_nobody_heard_is_counted_all_the_same() -> None:
+    story = good()
+    for number, one in enumerate(story.attempts):
+        if not one.replayed and one.status in {201, 402}:
+            story.attempts[number] = replace(one, status=None, response_body=None, dropped=True)
+    verdict = story.verdict()
+    assert verdict.passed
+    assert verdict.counts.created < verdict.counts.effects == 10
+    assert verdict.counts.declined < verdict.counts.refusals == 4
 
 
 @pytest.mark.parametrize(("spoil", "expected"), PLANTED, ids=[spoil.__name__ for spoil, _ in PLANTED])

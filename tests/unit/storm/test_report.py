@@ -137,6 +137,49 @@ def test_each_operation_has_a_row_and_what_is_outside_is_told() -> None:
     assert "no stand-in" in _page(good())[0]
 
 
+def _cells(html: str, title: str) -> dict[str, dict[str, str]]:
+    """A table of the report: by the name of each row, its cells by the name of their column."""
+    section = html.partition(f"<h2>{title}")[2].partition("</section>")[0]
+    heads = re.findall(r"<th>(.*?)</th>", section)
+    rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>(<td>.*?)</tr>", section)]
+    return {row[0]: dict(zip(heads, row, strict=True)) for row in rows}
+
+
+def test_the_row_of_an_operation_shows_one_effect_for_each_key() -> None:
+    html, _ = _page(wide_stories.good())
+    payments, leads = _cells(html, "Operations")["payments"], _cells(_page(good())[0], "Operations")["leads"]
+    heard = ("requests", "new", "replays", "in progress", "refused", "conflicts")
+    assert [payments[name] for name in heard] == ["10", "2", "4", "1", "2", "1"]
+    left = ("keys", "records", "stored refusals", "events", "effect outside")
+    assert [payments[name] for name in left] == ["4", "2", "2", "2", "2 charges"]
+    assert _cells(html, "Operations")["appointments"]["effect outside"] == "2 slots"
+    assert leads["effect outside"] == "-"
+    assert "There may be more records than new answers" in html
+
+
+def test_what_was_not_looked_at_is_no_zero() -> None:
+    story = wide_stories.good()
+    html = render(SETTINGS, story.wide_verdict(outside=False), measure(story.attempts))
+    assert _cells(html, "Operations")["payments"]["effect outside"] == "not checked"
+    bare = good()
+    html = render(SETTINGS, bare.verdict(events=False), measure(bare.attempts))
+    assert _cells(html, "Operations")["leads"]["events"] == "not checked"
+
+
+def test_a_refusal_is_not_said_to_have_taken_effect() -> None:
+    said = " ".join(_page(wide_stories.good())[0].split())
+    assert "took effect 10 times: once for each pair of tenant and key that was accepted" in said
+    assert "Another 4 were refused for good" in said
+    assert "refused for good" not in " ".join(_page(good())[0].partition("</section>")[0].split())
+
+
+def test_the_latency_of_retries_is_said_to_be_theirs_alone() -> None:
+    story = good()
+    story.attempts[0] = replace(story.attempts[0], scenario="retry")
+    html, _ = _page(story)
+    assert "retry (latency: those sent at once after a hang-up)" in _cells(html, "Scenarios")
+
+
 def test_a_failed_run_says_so_with_the_key() -> None:
     story = good()
     del story.records["acme#record-1"]
@@ -204,4 +247,6 @@ def test_a_mark_stands_at_the_writes_of_its_key() -> None:
 
 def test_the_same_storm_again_goes_to_the_same_local_platform() -> None:
     assert "--home" not in again(SETTINGS)
-    assert again(replace(SETTINGS, home="/a b/demo")).endswith(" --home '/a b/demo'")
+    local = again(replace(SETTINGS, home="/a b/demo"))
+    assert local.startswith("onceward local up --home '/a b/demo' && onceward storm ")
+    assert local.endswith(" --home '/a b/demo'")
