@@ -57,7 +57,9 @@ def _refuse(*, as_json: bool) -> None:
 
 
 def _consequences(store: Receipts, receipt: Receipt) -> list[str]:
-    lines = ["Evicted, the key is free: the next request with it takes effect, whatever came of this one."]
+    lines = [
+        "If you evict it, the key is free: the next request with it takes effect, whatever came of this one."
+    ]
     if receipt.status is Status.IN_PROGRESS:
         lines.append(
             "It is unfinished and may have acted. A retry of the same request would resume it, under the "

@@ -76,7 +76,7 @@ def tell_censuses(queues: Sequence[DeadLetters], wanted: Wanted, limit: int, *, 
 def run(way: Way, asked: Asked) -> None:
     """Count first, then send back what the operator agreed to.
 
-    Ends with exit code 1 when it was stopped, or did not find all of what it had counted.
+    Ends with exit code 1 when it was stopped, was not agreed to, or did not find all of what it had counted.
     """
     chosen, unreadable, census = _choose(way, asked)
     result = {
@@ -90,11 +90,12 @@ def run(way: Way, asked: Asked) -> None:
     }
     if not asked.as_json:
         _tell_chosen(way, asked.wanted, census, len(chosen), unreadable)
-    if chosen and _is_agreed(way, asked, len(chosen)):
+    agreed = not chosen or asked.dry_run or _is_agreed(way, asked, len(chosen))
+    if chosen and agreed and not asked.dry_run:
         result |= _send(way, asked, frozenset(chosen), census.hidden)
     if asked.as_json:
         print_json(result)
-    if result["stopped"] or result["notFound"]:
+    if result["stopped"] or result["notFound"] or not agreed:
         raise typer.Exit(1)
 
 
@@ -123,8 +124,6 @@ def _choose(way: Way, asked: Asked) -> tuple[list[str], int, Census]:
 
 
 def _is_agreed(way: Way, asked: Asked, count: int) -> bool:
-    if asked.dry_run:
-        return False
     return confirmed(
         f"Send {count:,} back to {way.to}?",
         agreed=asked.agreed,
@@ -179,7 +178,8 @@ def _tell_not_found(way: Way, count: int, hidden: int) -> None:
 
 def _tell_chosen(way: Way, wanted: Wanted, census: Census, count: int, unreadable: int) -> None:
     meant = f", {census.matching:,}{_meant(wanted)}" if wanted != Wanted() else ""
-    typer.echo(f"{census.looked:,} messages in {census.queue}{meant}")
+    messages = "message" if census.looked == 1 else "messages"
+    typer.echo(f"{census.looked:,} {messages} in {census.queue}{meant}")
     rows = _rows(census)
     if rows:
         print_columns([("QUEUE", "TENANT", *(heading.upper() for heading, _ in AGES), "OLDEST"), *rows])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -57,6 +58,7 @@ class Slot:
         return {
             "tenant": self.tenant_id,
             "slot": self.name,
+            **dict(zip(("doctorId", "startsAt"), json.loads(self.name), strict=True)),
             "recordId": self.booking.record_id,
             "recordExists": self.recorded,
             "requested": None if created_at is None else moment(created_at),

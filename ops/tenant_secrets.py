@@ -26,11 +26,21 @@ if TYPE_CHECKING:
 # SSM's standard tier holds 4 KB (Parameter Store quotas), and a rotation needs two secrets in it.
 MAX_SECRET_BYTES: Final = 2_000
 
+# Whoever has one signed message tries secrets at home, billions a second: less than this is guessed by then
+# even where its characters are random. GitHub and Shopify check no length, so nobody else would say so.
+MIN_SIGNING_CHARACTERS: Final = 16
+
+# One that is sent as it is can only be tried against the other side, one request each.
+MIN_SENT_CHARACTERS: Final = 8
+
 # 24 to 64 bytes, says the Standard Webhooks specification; 32 fill an HMAC-SHA256 key.
 _RANDOM_BYTES: Final = 32
 
 # Headers carry visible ASCII without loss; HMAC keys are text of that kind too.
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]+")
+
+_SIGNING: Final = frozenset({"standard-webhooks", "github", "stripe", "shopify"})
+"""The schemes whose secret is an HMAC key; with the others the secret itself is sent."""
 
 _SIGNING_PREFIX: Final = "whsec_"
 
@@ -150,6 +160,20 @@ def check(tenant: Tenant, name: str, secret: str) -> None:
         raise SecretError("a secret of scheme 'basic' is user:password")
     if scheme == "standard-webhooks" and not _is_base64(secret.removeprefix(_SIGNING_PREFIX)):
         raise SecretError(f"a secret of scheme 'standard-webhooks' is {_SIGNING_PREFIX} and base64")
+    _check_length(scheme, secret)
+
+
+def _check_length(scheme: str | None, secret: str) -> None:
+    """Count only what has to be guessed: no fixed prefix, and no user, who is no secret."""
+    if scheme in _SIGNING:
+        shortest, guessed = MIN_SIGNING_CHARACTERS, secret.removeprefix(_SIGNING_PREFIX)
+    else:
+        shortest, guessed = MIN_SENT_CHARACTERS, secret.partition(":")[2] if scheme == "basic" else secret
+    if len(guessed) < shortest:
+        raise SecretError(
+            f"a secret for this has at least {shortest} characters (after a whsec_ or user:), better more: "
+            "--generate makes one"
+        )
 
 
 def generated(tenant: Tenant, name: str) -> str:

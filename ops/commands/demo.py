@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -120,10 +121,11 @@ def _platform(home: Path, *, keep: bool, quiet: bool) -> Iterator[None]:
             yield
         finally:
             if keep:
-                say(f"The platform stays up; `onceward local down --home {home}` stops it.")
+                say(f"The platform stays up; `onceward local down --home {quote(str(home))}` stops it.")
             else:
                 platform.down()
-                say("The platform is down again.")
+                again = f"onceward local up --home {quote(str(home))}"
+                say(f"The platform is down again; `{again}` brings it back.")
     except LocalPlatformError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error

@@ -96,8 +96,9 @@ def redrive(
     Each is sent first and deleted then. Stops at the first error (exit code 1) and says how far it came; run
     the same command again to go on. Safe to run twice, and beside live traffic: a message may be sent twice,
     is never lost, and its unit of work takes effect once. Exactly what was counted is sent: what fails again
-    meanwhile waits for the next run. Exit code 1 too when some of it was not to be had any more: held by
-    another command, or still hidden by the look; it says so. Mend the cause first.
+    meanwhile waits for the next run. Exit code 1 too when nothing was sent because nobody agreed, and
+    when some of it was not to be had any more: held by another command, or still hidden by the look; it says
+    so. Mend the cause first.
     """
     _require_queue(queue, "QUEUE")
     if queue == DELIVERY:

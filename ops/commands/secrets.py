@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from loadtest.target import LOCAL_OUTPUTS, LOCAL_STAGE
+from ops.asking import confirmed
 from ops.local.outputs import write_secret
 from ops.output import print_columns, print_json
 from ops.stages import HOME, HomeOption, StageOption, clients, reach, telling
@@ -42,7 +43,8 @@ Generate = Annotated[
 ]
 
 Force = Annotated[
-    bool, typer.Option("--force", help="Although two are valid: the older one stops being valid at once.")
+    bool,
+    typer.Option("--force", help="Although one is valid (two, with --add): it ends at once (the older one)."),
 ]
 # More would be one more secret to leak, and nobody would know which sender still uses which.
 _VALID_AT_ONCE: Final = 2
@@ -59,12 +61,21 @@ def set_(
     directory: DirectoryOption = None,
     force: Force = False,
 ) -> None:
-    """Put a secret, read from a hidden prompt or from standard input; functions know it within a minute."""
+    """Put a secret, read from a hidden prompt or from standard input; functions know it within a minute.
+
+    Over one that is there only with --force: `rotate` changes it without refusing anybody meanwhile.
+    """
     tenant = _checked(tenant_id, name, stage, directory)
     store = _store(stage, home)
     with telling():
-        known = store.read(tenant_id, name) if add else ()
-    if len(known) >= _VALID_AT_ONCE and not force:
+        known = store.read(tenant_id, name)
+    if known and not (add or force):
+        raise typer.BadParameter(
+            "it has a value, which the other side may use and which would end at once. To change it with "
+            f"both valid meanwhile: onceward secrets rotate {tenant_id} {name}; --force replaces it now",
+            param_hint="NAME",
+        )
+    if add and len(known) >= _VALID_AT_ONCE and not force:
         raise typer.BadParameter(
             f"{len(known)} are valid already, and the older one, which the other side may still use, would "
             "end. When it has changed over: onceward secrets rotate --finish; --force does it all the same",
@@ -72,7 +83,7 @@ def set_(
         )
     secret = generated(tenant, name) if generate else _read(tenant, name)
     with telling():
-        former = known[:1]
+        former = known[:1] if add else ()
         _put(store, stage, home, (tenant_id, name), [secret, *(one for one in former if one != secret)])
     if generate:
         typer.echo(secret)
@@ -140,14 +151,28 @@ def remove(
     name: NameArgument,
     stage: StageOption = _LOCAL,
     home: HomeOption = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a secret, whether the tenant's file names it or not; a sender is refused from then on."""
+    """Delete a secret, whether the tenant's file names it or not; a sender is refused from then on.
+
+    Asks first; without a terminal: --yes.
+    """
     with telling():
-        removed = _store(stage, home).remove(tenant_id, name)
+        store = _store(stage, home)
+        known = bool(store.read(tenant_id, name))
+        if known and not _may_remove(tenant_id, name, stage, agreed=yes):
+            raise typer.Exit(1)
+        removed = known and store.remove(tenant_id, name)
     if not removed:
         typer.echo(f"{name} of tenant {tenant_id} has no value.", err=True)
         raise typer.Exit(1)
     typer.echo(f"{name} of tenant {tenant_id} is removed.")
+
+
+def _may_remove(tenant_id: str, name: str, stage: str, *, agreed: bool) -> bool:
+    question = f"Remove {name} of tenant {tenant_id} on stage {stage}? Nobody can bring its value back."
+    otherwise = "Not removed: --yes does it without asking."
+    return confirmed(question, agreed=agreed, scripted=False, otherwise=otherwise)
 
 
 def _version(secret: Listed) -> str:

@@ -146,7 +146,9 @@ def _print(slot: Slot, *, as_json: bool) -> None:
     if as_json:
         print_json(slot.described())
     else:
-        print_columns([(name, shown(value)) for name, value in flat(slot.described())])
+        # The slot's own name is a JSON list of its doctor and time, which are shown by themselves.
+        told = {name: value for name, value in slot.described().items() if name != "slot"}
+        print_columns([(name, shown(value)) for name, value in flat(told)])
 
 
 def _tell(outcome: Freeing, *, as_json: bool) -> None:

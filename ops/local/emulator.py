@@ -65,6 +65,17 @@ def port_taken(port: int) -> bool:
         return probe.connect_ex((LOOPBACK, port)) == 0
 
 
+def can_listen(port: int) -> bool:
+    """Whether a server of ours could listen on the loopback port: ended connections may still have it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
 class Emulator:
     """The emulator of one home directory: its process, its port, its credentials, its saved state.
 

@@ -16,6 +16,7 @@ from ops.local.form import Form, FormSite
 from ops.local.outputs import LocalOutputs, Webhooks
 from ops.local.program import run_program
 from ops.local.progress import Progress
+from ops.local.queued import queued, told
 from ops.local.stand_in.process import StandIn
 from ops.local.state import State
 from ops.local.status import Status
@@ -62,7 +63,7 @@ class LocalPlatform:
         self._config = self._read_config()
         self._progress = Progress(home)
         self._emulator = Emulator(home, self._config.region, owned=owned)
-        self._stand_in = StandIn(home, owned=owned)
+        self._stand_in = StandIn(home, owned=owned, say=self._warn)
         self._form = Form(home, REPOSITORY / "web" / "lead-form", owned=owned)
 
     def up(self, *, fresh: bool = False) -> UpdateSummary:
@@ -94,9 +95,12 @@ class LocalPlatform:
         with exclusive(self._home / "lock"):
             self.outputs_file.unlink(missing_ok=True)
             self._form.stop()
+            waiting = self._waiting()
             if not self._emulator.stop():
                 self._emulator.forget_state()
                 self._warn("The local AWS had to be killed: its state is lost, the next `up` makes it anew.")
+            elif waiting:
+                self._say(told(waiting))
             self._stand_in.stop()  # after those that call it
 
     def status(self) -> Status:
@@ -127,6 +131,11 @@ class LocalPlatform:
     def outputs_file(self) -> Path:
         """Where `up` writes them, until `down`; mode 0600."""
         return self._home / "local.json"
+
+    def _waiting(self) -> int:
+        """The pieces of work that are not done yet; 0 where nothing runs."""
+        endpoint = self._emulator.endpoint() if self._emulator.running() else None
+        return 0 if endpoint is None else queued(endpoint, self._config.region, STAGE)
 
     def _bring_up(self) -> UpdateSummary:
         state = State(self._home / "state.json")

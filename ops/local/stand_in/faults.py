@@ -24,6 +24,16 @@ HANG_MS = 120_000.0
 _FINAL_STATUSES = (200, 599)
 """The first and last status of an answer that ends a call (RFC 9110, section 15)."""
 
+_VALUES: dict[Kind, str] = {
+    "latency": "milliseconds from 0; a call takes so much longer",
+    "status": f"a status from {_FINAL_STATUSES[0]} to {_FINAL_STATUSES[1]} (a lower one ends no call), "
+    'or {"status": 503, "body": {...}, "headers": {...}}',
+    "reset": "leave it out; a reset has none",
+    "lose-answer": "leave it out; a lost answer has none",
+    "hang": f"milliseconds from 0; without it {HANG_MS:.0f}",
+}
+"""What the value of each kind has to be, for whoever sent another."""
+
 _MATCHES = ("host", "path", "method", "bodyContains")
 
 
@@ -116,10 +126,14 @@ def _parsed(document: Any) -> Fault:  # noqa: ANN401 (any JSON value)
     if not isinstance(match, dict) or not all(n in _MATCHES and isinstance(v, str) for n, v in match.items()):
         raise BadRequest(f"match: texts, named {', '.join(_MATCHES)}")
     if not _fits(kind, value):
-        raise BadRequest(f"value: not one for {kind}")
+        raise BadRequest(f"value: {_VALUES[kind]}")
     times, every = document.get("times"), document.get("every", 1)
-    if not (times is None or _count(times)) or not _count(every) or every < 1:
-        raise BadRequest("times: a number, or null for no end; every: a number from 1")
+    if not (times is None or _count(times)):
+        raise BadRequest(
+            "times: a whole number from 1 (a rule for no call is none: leave it out), or null: no end"
+        )
+    if not _count(every):
+        raise BadRequest("every: a whole number from 1; 3 is every third call that matches")
     return Fault(cast("Kind", kind), value, match, times, every)
 
 
@@ -134,4 +148,4 @@ def _fits(kind: str, value: Any) -> bool:  # noqa: ANN401 (any JSON value)
 
 
 def _count(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -3,10 +3,12 @@
 import json
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 
-from ops.local.emulator import LOOPBACK, free_port, port_taken
+from ops.local.emulator import FREED_SECONDS, LOOPBACK, can_listen, free_port, port_taken
 from ops.local.errors import LocalPlatformError
 from ops.local.files import private_directory, read_json, write_private
 from ops.local.process import POLL_SECONDS, ProcessId, clean_environment, start, stop
@@ -18,11 +20,16 @@ READY_SECONDS = 20.0
 class StandIn:
     """What stands in for everything outside AWS (payment provider, CRM): see `ops.local.stand_in`.
 
-    Its port is kept from one run to the next where it is free, since functions have it in their environment.
+    Its port is kept from one run to the next where it is free, since functions have it in their environment;
+    `say` is told of another one.
     """
 
-    def __init__(self, home: Path, *, owned: bool = False) -> None:
+    def __init__(
+        self, home: Path, *, owned: bool = False, say: Callable[[str], None] = lambda _line: None
+    ) -> None:
+        self._home = home
         self._owned = owned
+        self._say = say
         self._record = home / "stand-in.json"
         self._log = home / "stand-in.log"
         self._directory = home / "stand-in"
@@ -40,9 +47,7 @@ class StandIn:
         running = self.url()
         if running is not None:
             return running
-        port = self._port()
-        if port == 0 or port_taken(port):
-            port = free_port()
+        port = self._free_port()
         directory = private_directory(self._directory)
         self._log.unlink(missing_ok=True)
         process = start(
@@ -79,12 +84,29 @@ class StandIn:
         record = read_json(self._record)
         return 0 if record is None else int(record["port"])
 
+    def _free_port(self) -> int:
+        """The port of the last run, or another one where somebody has that by now."""
+        last, deadline = self._port(), time.monotonic() + FREED_SECONDS
+        if not last:
+            return free_port()
+        while not can_listen(last):
+            if time.monotonic() > deadline:
+                port = free_port()
+                self._say(
+                    f"Port {last} of the stand-in is taken by another process: it answers on {port} now."
+                )
+                return port
+            time.sleep(POLL_SECONDS)
+        return last
+
     def _wait(self, port: int, process: ProcessId) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while not port_taken(port):
             if process.running() is None or time.monotonic() > deadline:
                 raise LocalPlatformError(
-                    f"the stand-in for what is outside AWS does not run; its log is {self._log}"
+                    f"the stand-in for what is outside AWS does not answer on port {port}; {self._log} says "
+                    "why. If that port is taken by now, this chooses another: "
+                    f"onceward local up --home {quote(str(self._home))}"
                 )
             time.sleep(POLL_SECONDS)
 

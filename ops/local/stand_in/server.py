@@ -37,6 +37,8 @@ class Server(ThreadingHTTPServer):
 
     def server_bind(self) -> None:
         """Bind without asking the resolver for a name of our address, which can take seconds."""
+        # A connection that we cut keeps its port for a minute (TIME_WAIT): no reason not to listen there.
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         socket.socket.bind(self.socket, self.server_address)
         host, port = self.socket.getsockname()[:2]
         self.server_address, self.server_name, self.server_port = (host, port), host, port

@@ -24,6 +24,8 @@ def test_a_dry_run_counts_and_sends_nothing(dlqs: DlqStage) -> None:
 def test_without_a_terminal_it_sends_nothing_unless_told(dlqs: DlqStage) -> None:
     dlqs.put_work(1)
     result = dlqs.dlq("redrive", "orders-dlq")
+    assert result.exit_code == 1
+    assert "1 message in orders-dlq" in result.stdout
     assert "Nothing was sent: --yes sends it." in result.stderr
     assert (dlqs.visible("orders"), dlqs.visible("orders-dlq")) == (0, 1)
 

@@ -91,7 +91,10 @@ def test_evicting_says_what_follows_and_frees_the_key(receipts_stage: ReceiptsSt
     receipts_stage.put(accepted_receipt())
     result = receipts_stage.receipts("evict", "acme", "k", "--yes")
     assert result.exit_code == 0
-    assert "the next request with it takes effect, whatever came of this one" in result.stdout
+    assert (
+        "If you evict it, the key is free: the next request with it takes effect, whatever came of this one"
+        in result.stdout
+    )
     assert "Its record is not written yet." in result.stdout
     assert receipts_stage.item("acme", "k") is None
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SIGNING = "0123456789abcdef"
+ONE, TWO = "one-one-one-one-one", "two-two-two-two-two"
+
+
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SecretsStage]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
@@ -29,18 +33,18 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SecretsSt
 
 
 def test_a_secret_from_standard_input_is_encrypted_with_the_stages_key(stage: SecretsStage) -> None:
-    told = stage.run("secrets", "set", "acme", "webhooks/stripe", given="whsec_one\n")
+    told = stage.run("secrets", "set", "acme", "webhooks/stripe", given="whsec_b25lLW9uZS1vbmUtb25l\n")
     assert told.exit_code == 0, told.output
-    assert stage.value("webhooks/stripe") == "whsec_one"
+    assert stage.value("webhooks/stripe") == "whsec_b25lLW9uZS1vbmUtb25l"
     described = stage.ssm.describe_parameters()["Parameters"][0]
     assert (described["Type"], described["KeyId"]) == ("SecureString", "alias/onceward-local_data")
-    assert "whsec_one" not in told.output
+    assert "whsec_b25lLW9uZS1vbmUtb25l" not in told.output
     assert "version 1; one secret is valid" in told.stderr
 
 
 def test_on_the_local_stage_local_json_tells_the_new_secret(stage: SecretsStage) -> None:
-    stage.run("secrets", "set", "acme", "webhooks/stripe", given="whsec_one")
-    assert stage.told_secret() == "whsec_one"
+    stage.run("secrets", "set", "acme", "webhooks/stripe", given="whsec_b25lLW9uZS1vbmUtb25l")
+    assert stage.told_secret() == "whsec_b25lLW9uZS1vbmUtb25l"
     assert (stage.home / "local.json").stat().st_mode & 0o777 == 0o600
 
 
@@ -49,7 +53,7 @@ def test_a_prompt_is_hidden_and_asks_twice(stage: SecretsStage, monkeypatch: pyt
 
     def prompt(text: str, **options: bool) -> str:
         asked.update(options | {"text": text})
-        return "hush"
+        return "hush-hush"
 
     class Terminal:
         def isatty(self) -> bool:
@@ -59,20 +63,31 @@ def test_a_prompt_is_hidden_and_asks_twice(stage: SecretsStage, monkeypatch: pyt
     monkeypatch.setattr("sys.stdin", Terminal())
     set_("acme", "payments/provider", False, False, "local", stage.home, stage.home)
     assert (asked["hide_input"], asked["confirmation_prompt"]) == (True, True)
-    assert stage.value("payments/provider") == "hush"
+    assert stage.value("payments/provider") == "hush-hush"
 
 
 def test_a_rotation_keeps_the_former_one_until_it_is_finished(stage: SecretsStage) -> None:
-    for secret in ("one", "two"):
+    for secret in (ONE, TWO):
         assert stage.run("secrets", "rotate", "acme", "webhooks/github", given=secret).exit_code == 0
-    assert stage.value("webhooks/github").splitlines() == ["two", "one"]
+    assert stage.value("webhooks/github").splitlines() == [TWO, ONE]
     assert stage.run("secrets", "rotate", "acme", "webhooks/github", "--finish").exit_code == 0
-    assert stage.value("webhooks/github") == "two"
-    assert stage.run("secrets", "set", "acme", "webhooks/github", "--add", given="two").exit_code == 0
-    assert stage.value("webhooks/github") == "two", "the same one again is no rotation"
+    assert stage.value("webhooks/github") == TWO
+    assert stage.run("secrets", "set", "acme", "webhooks/github", "--add", given=TWO).exit_code == 0
+    assert stage.value("webhooks/github") == TWO, "the same one again is no rotation"
     again = stage.run("secrets", "rotate", "acme", "webhooks/github", "--finish")
     assert (again.exit_code, "only one is valid already" in again.stdout) == (0, True)
     assert stage.run("secrets", "rotate", "acme", "webhooks/forms", "--finish").exit_code == 2
+
+
+def test_a_secret_that_is_in_use_is_not_set_over_unless_forced(stage: SecretsStage) -> None:
+    arguments = ("secrets", "set", "acme", "webhooks/github")
+    assert stage.run(*arguments, given=ONE).exit_code == 0
+    refused = stage.run(*arguments, given=TWO)
+    told = " ".join(refused.stderr.replace("│", " ").split())
+    assert (refused.exit_code, "onceward secrets rotate acme webhooks/github" in told) == (2, True)
+    assert stage.value("webhooks/github") == ONE
+    assert stage.run(*arguments, "--force", given=TWO).exit_code == 0
+    assert stage.value("webhooks/github") == TWO
 
 
 @pytest.mark.parametrize(
@@ -84,11 +99,11 @@ def test_a_rotation_on_top_of_an_unfinished_one_drops_no_secret_in_use_unless_fo
     TenantSecrets(stage.ssm, "local").put("acme", "webhooks/github", ["two", "one"])
     command, *options = again
     arguments = ("secrets", command, "acme", "webhooks/github", *options)
-    refused = stage.run(*arguments, given="three")
+    refused = stage.run(*arguments, given="three-three-three")
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "secrets rotate --finish" in " ".join(refused.stderr.replace("│", " ").split())
     assert stage.value("webhooks/github").splitlines() == ["two", "one"]
-    assert stage.run(*arguments, "--force", given="three").exit_code == 0
+    assert stage.run(*arguments, "--force", given="three-three-three").exit_code == 0
     newest, former = stage.value("webhooks/github").splitlines()
     assert (newest != "two", former) == (True, "two")
 
@@ -107,6 +122,11 @@ NEVER_TO_WORK = (
     ("webhooks/stripe", "x" * 2001),
     ("webhooks/events", "whsec_***"),
     ("webhooks/legacy", "no-password"),
+    ("webhooks/stripe", "fifteen-letters"),
+    ("webhooks/stripe", "whsec_MTUgbGV0dGVycw"),
+    ("webhooks/plain", "7-signs"),
+    ("webhooks/legacy", "username:7-signs"),
+    ("payments/provider", "7-signs"),
     ("webhooks/none", "s"),
     ("webhooks/", "s"),
     ("destinations/webhooks/stripe", "s"),
@@ -127,7 +147,9 @@ def test_a_stage_that_the_tenant_is_not_on_gets_no_secret_and_is_not_even_asked(
     stage: SecretsStage, command: list[str]
 ) -> None:
     # No Pulumi.dev.yaml is read and no client made: the file of the tenant says no before that.
-    refused = stage.run("secrets", *command, "acme", "webhooks/stripe", "--stage", "dev", given="whsec_one")
+    refused = stage.run(
+        "secrets", *command, "acme", "webhooks/stripe", "--stage", "dev", given="whsec_b25lLW9uZS1vbmUtb25l"
+    )
     assert refused.exit_code == 2
     told = " ".join(refused.output.replace("│", " ").split())
     assert "tenant acme is not on stage 'dev'; its file says: local" in told
@@ -143,8 +165,8 @@ def test_a_value_cannot_be_an_argument_and_an_unknown_tenant_is_named(stage: Sec
 def test_a_list_shows_what_is_there_what_is_missing_and_what_nothing_needs_and_no_value(
     stage: SecretsStage,
 ) -> None:
-    stage.run("secrets", "set", "acme", "webhooks/stripe", given="hush-hush")
-    stage.run("secrets", "set", "acme", "webhooks/stripe", given="hush-hush")
+    stage.run("secrets", "set", "acme", "webhooks/stripe", given=SIGNING)
+    stage.run("secrets", "set", "acme", "webhooks/stripe", "--force", given=SIGNING)
     TenantSecrets(stage.ssm, "local").put("acme", "webhooks/gone", ["hush-hush"])
     told = stage.run("secrets", "list", "acme")
     lines = {line.split()[0]: line for line in told.stdout.splitlines()}
@@ -153,6 +175,7 @@ def test_a_list_shows_what_is_there_what_is_missing_and_what_nothing_needs_and_n
     assert lines["webhooks/github"].split()[1:3] == ["missing", "-"]
     assert lines["payments/provider"].split()[1:3] == ["none", "-"]
     assert "does not name it" in lines["webhooks/gone"]
+    assert SIGNING not in told.output
     assert "hush-hush" not in told.output
     listed = json.loads(stage.run("secrets", "list", "acme", "--json").stdout)
     assert {each["name"] for each in listed if each["version"]} == {"webhooks/stripe", "webhooks/gone"}
@@ -160,9 +183,12 @@ def test_a_list_shows_what_is_there_what_is_missing_and_what_nothing_needs_and_n
 
 
 def test_a_removed_secret_is_gone_and_removing_it_again_says_so(stage: SecretsStage) -> None:
-    stage.run("secrets", "set", "acme", "webhooks/stripe", given="s")
-    assert stage.run("secrets", "remove", "acme", "webhooks/stripe").exit_code == 0
-    assert stage.run("secrets", "remove", "acme", "webhooks/stripe").exit_code == 1
+    stage.run("secrets", "set", "acme", "webhooks/stripe", given=SIGNING)
+    unasked = stage.run("secrets", "remove", "acme", "webhooks/stripe")
+    assert (unasked.exit_code, "Not removed: --yes" in unasked.stderr) == (1, True)
+    assert stage.value("webhooks/stripe") == SIGNING
+    assert stage.run("secrets", "remove", "acme", "webhooks/stripe", "--yes").exit_code == 0
+    assert stage.run("secrets", "remove", "acme", "webhooks/stripe", "--yes").exit_code == 1
     assert stage.ssm.describe_parameters()["Parameters"] == []
 
 
@@ -183,7 +209,7 @@ def test_the_local_platform_gives_every_source_a_secret_of_its_form_and_keeps_th
 ) -> None:
     (tenant,) = load_all(stage.home).tenants
     store = TenantSecrets(stage.ssm, "local")
-    store.put("acme", "webhooks/github", ["new", "old"])
+    store.put("acme", "webhooks/github", ["new-new-new-new-new", "old"])
     first = provide([tenant], store, "http://api")["acme"]
     assert tuple(first) == SOURCES
     for source in SOURCES:
@@ -193,7 +219,7 @@ def test_the_local_platform_gives_every_source_a_secret_of_its_form_and_keeps_th
         "url": "http://api/v1/webhooks/acme/github",
         "scheme": "github",
         "header": None,
-        "secret": "new",
+        "secret": "new-new-new-new-new",
     }
     assert (first["plain"]["header"], first["legacy"]["secret"].split(":")[0]) == ("X-Proof", "acme")
     assert len({each["secret"] for each in first.values()}) == len(SOURCES)

@@ -65,7 +65,13 @@ def test_a_slot_is_shown_whatever_the_spelling_of_its_time(stage: ReceiptsStage,
     told = json.loads(result.stdout)
     assert (told["recordId"], told["recordExists"]) == (booking.record_id, False)
     assert (told["generation"], told["slot"]) == ("g-1", slot_of(*WHERE[1:]))
-    assert booking.record_id in run(stage, "show", *WHERE).stdout
+    lines = [line.split() for line in run(stage, "show", *WHERE).stdout.splitlines()]
+    assert lines[:4] == [
+        ["tenant", "acme"],
+        ["doctorId", "dr-grey"],
+        ["startsAt", json.loads(told["slot"])[1]],
+        ["recordId", booking.record_id],
+    ]
 
 
 @pytest.mark.parametrize("command_name", ["show", "free"])

@@ -120,7 +120,7 @@ def test_what_cannot_be_sent_is_refused_before_anything_is(
     assert send(stage, "stripe", body={}).exit_code == 2
     assert stage.run("webhooks", "send", "acme", "stripe", "--body", "-", given="{").exit_code == 2
     assert stage.run("webhooks", "send", "acme", "stripe", "--body", "/no/such/file").exit_code == 2
-    stage.run("secrets", "remove", "acme", "webhooks/stripe")
+    stage.run("secrets", "remove", "acme", "webhooks/stripe", "--yes")
     refused = send(stage, "stripe")
     assert (refused.exit_code, "has no secret on stage local" in refused.output) == (2, True)
     assert posts.sent == []

@@ -82,6 +82,19 @@ def test_a_fault_meets_the_calls_that_it_names_and_no_others(
     assert (bench.charge().status_code == 500) is meets
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"fault": "status", "value": 600}, "a status from 200 to 599"),
+        ({"fault": "reset", "times": 0}, "times: a whole number from 1"),
+        ({"fault": "reset", "every": 0}, "every: a whole number from 1"),
+    ],
+)
+def test_a_refused_rule_says_what_would_be_one(bench: Bench, wrong: dict[str, Any], said: str) -> None:
+    answer = bench.client.put("/_stand-in/faults", json=[wrong])
+    assert said in answer.json()["error"]
+
+
 def test_every_third_call_and_only_twice(bench: Bench) -> None:
     bench.faults({"fault": "status", "value": 500, "every": 3, "times": 2})
     statuses = [bench.charge(f"k-{number}").status_code for number in range(9)]
@@ -102,6 +115,9 @@ def test_every_third_call_and_only_twice(bench: Bench) -> None:
         [{"fault": "reset", "time": 1}],
         [{"fault": "reset", "times": -1}],
         [{"fault": "reset", "every": 0}],
+        [{"fault": "reset", "times": 0}],
+        [{"fault": "status", "value": 99}],
+        [{"fault": "status", "value": 600}],
         [{"fault": "reset", "match": {"hosts": "x"}}],
     ],
 )
