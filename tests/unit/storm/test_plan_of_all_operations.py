@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,26 @@ def test_the_mix_is_as_the_weights_say() -> None:
     keys = {name: len({one.subject for one in _requests(name)}) for name in BY_NAME}
     for name, operation in BY_NAME.items():
         assert keys[name] / sum(keys.values()) == pytest.approx(operation.weight / 100, abs=0.03)
+
+
+def test_the_mix_is_as_documented_and_its_shares_add_up() -> None:
+    keys: defaultdict[str, set[str]] = defaultdict(set)
+    made = plan(ALL)
+    for step in (*made.warm_up, *made.steps):
+        for one in step.requests:
+            for name in (step.scenario.value, one.operation):
+                keys[name].add(bodies.stored_key(MARK, one))
+    text = (Path(__file__).parents[3] / "docs" / "storms.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    scenarios = {row[0]: row[2:] for row in rows if len(row) == 4 and row[0] in set(keys) - set(BY_NAME)}
+    assert scenarios == {
+        name: [f"{len(found)}", f"{len(found) / ALL.keys:.1%}".replace(".0%", "%")]
+        for name, found in keys.items()
+        if name not in BY_NAME
+    }
+    assert sum(float(share.rstrip("%")) for _, share in scenarios.values()) == 100
+    operations = {row[0]: row[1:3] for row in rows if row[0] in BY_NAME}
+    assert operations == {name: [f"{one.weight}%", f"{len(keys[name])}"] for name, one in BY_NAME.items()}
 
 
 @pytest.mark.parametrize("settings", [ALL, LEAST])
