@@ -45,8 +45,9 @@ Operations = Annotated[
     typer.Option(
         "--operations",
         help="An operation to storm; repeat for more. Elsewhere than on stage local, payments would reach a "
-        "provider and webhooks need the secrets of their senders: name them to storm them there.",
-        show_default="all on stage local; else leads, orders, appointments",
+        "provider, orders a destination, and webhooks need the secrets of their senders: name them to storm "
+        "them there.",
+        show_default="all on stage local; else leads, appointments",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(help="The same seed sends the same storm.", show_default="random")]

@@ -122,7 +122,7 @@ def test_a_number_that_makes_no_sense_is_a_usage_error(arguments: list[str], sai
     ("stage", "wanted", "chosen"),
     [
         ("local", [], ("leads", "orders", "webhooks", "payments", "appointments")),
-        ("dev", [], ("leads", "orders", "appointments")),
+        ("dev", [], ("leads", "appointments")),
         ("dev", ["payments", "leads"], ("leads", "payments")),
     ],
 )
