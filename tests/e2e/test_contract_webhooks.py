@@ -254,12 +254,13 @@ def test_a_destination_whose_answers_are_lost_gets_the_same_upsert_again(
     assert len(stand_in.upserts(sent["id"])) == 1
 
 
+@pytest.mark.alone
 def test_64_redeliveries_at_once_are_one_event(
     platform: RunningPlatform, sender: Callable[..., Sender], stand_in: StandIn, alpha: Api
 ) -> None:
     api, callers = sender("alpha", "events"), 64
     with ThreadPoolExecutor(callers) as pool:
-        for _ in range(5):
+        for _ in range(3):
             sent, barrier = event(), threading.Barrier(callers)
 
             def call(sent: dict[str, Any] = sent, barrier: threading.Barrier = barrier) -> httpx.Response:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from tests.e2e.stand_in import StandIn
     from tests.platform_fixture import RunningPlatform
 
-pytestmark = pytest.mark.platform
+pytestmark = [pytest.mark.platform, pytest.mark.alone]
 
 CALLERS = 64
-ROUNDS = 5
-# Rounds in which a caller met an outage count as rounds of the rule, but not as one of the five.
+ROUNDS = 3
+# Rounds in which a caller met an outage count as rounds of the rule, but not as one of the three.
 _MOST_ROUNDS = 15
 
 
