@@ -1,8 +1,8 @@
-"""The demo passes on the source as it is, and a storm on a platform that was broken on purpose does not.
+"""The demo passes on the source as it is, and neither it nor a storm passes on code broken on purpose.
 
-A fault is one place of the code that the functions run, changed on the session's platform and put back. The
-command must exit 1 and name violation and key: what fails it is the change alone, since the same storm passes
-before it and other tests use the platform after it.
+A fault is one place of the code that the functions run: changed in a copy, or on the session's platform and
+put back. The command must exit 1 and name violation and key: what fails it is the change alone, since the
+same storm passes without it and other tests use the platform after it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -98,12 +99,12 @@ LOST_UPSERT = Fault(
 )
 
 
-def _demo(home: Path) -> tuple[int, dict[str, Any]]:
-    """Run the demo; its exit code and what it printed."""
+def _demo(home: Path, source: Path = _ROOT) -> tuple[int, dict[str, Any]]:
+    """Run the demo of the code in `source`; its exit code and what it printed."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [*_DEMO, *_DEMO_SIZE, "--home", str(home)],
-        cwd=_ROOT,
+        cwd=source,
         env=environment,
         capture_output=True,
         text=True,
@@ -127,6 +128,20 @@ def _changed(code: bytes, fault: Fault) -> bytes:
                 content = content.replace(fault.good.encode(), fault.bad.encode())
             archive.writestr(name, content)
     return broken.getvalue()
+
+
+def _broken_copy(target: Path, fault: Fault) -> Path:
+    """The repository's files with the fault in them."""
+    listed = subprocess.run(["git", "ls-files"], cwd=_ROOT, check=True, capture_output=True, text=True)
+    for name in listed.stdout.splitlines():
+        if not name.startswith("tests/"):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(_ROOT / name, target / name)
+    place = target / fault.file
+    content = place.read_text(encoding="utf-8")
+    assert content.count(fault.good) == 1, f"{fault.file} has changed: plant this fault anew"
+    place.write_text(content.replace(fault.good, fault.bad), encoding="utf-8")
+    return target
 
 
 @contextmanager
@@ -158,9 +173,19 @@ def test_the_demo_passes_on_the_source_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [UNCONDITIONAL_PUT, DROPPED_DISPATCH, CHANGED_BYTE, LOST_UPSERT],
-    ids=["unconditional put", "dropped dispatch", "changed byte", "lost upsert"],
+    [UNCONDITIONAL_PUT, DROPPED_DISPATCH, CHANGED_BYTE],
+    ids=["unconditional put", "dropped dispatch", "changed byte"],
 )
+def test_the_demo_of_a_broken_copy_fails_and_names_violation_and_key(tmp_path: Path, fault: Fault) -> None:
+    code, verdict = _demo(tmp_path / "home", _broken_copy(tmp_path / "copy", fault))
+    assert (code, verdict["passed"]) == (1, False)
+    found = set(verdict["byKind"])
+    assert found == fault.kinds if fault.only else found & fault.kinds
+    named = [one for one in verdict["examples"] if one["kind"] in fault.kinds]
+    assert any(f"storm-{verdict['runId']}-" in one["key"] for one in named)
+
+
+@pytest.mark.parametrize("fault", [UNCONDITIONAL_PUT, LOST_UPSERT], ids=["unconditional put", "lost upsert"])
 def test_a_storm_fails_and_names_violation_and_key(
     platform: RunningPlatform, tmp_path: Path, fault: Fault
 ) -> None:
