@@ -45,6 +45,7 @@ class RunSettings:
             known, and in runs older than this field.
         home: the local platform's directory, absolute; None on a deployed stage.
         operations: names, in the order of `loadtest.operations`; runs older than this field sent leads.
+        faults: somebody injects faults while it is sent (`chaos`): single answers fail without a violation.
     """
 
     run_id: str
@@ -60,6 +61,7 @@ class RunSettings:
     api_url: str | None = None
     home: str | None = None
     operations: tuple[str, ...] = ("leads",)
+    faults: bool = False
 
     @property
     def key_prefix(self) -> str:
