@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[\w-]{6,}")
 
 
+AGAIN = "again"
+"""The scenario of what is sent again after injected faults (`chaos`): beside the plan, and judged like it."""
+
+
 class Answers:
     """Everything the clients of a run know.
 
     Attributes:
         by_pk: by partition key (`tenantId#key`). reads: the GETs.
-        attempted: how often each (tenant, key, body hash) was attempted, sent or not.
+        attempted: how often each (tenant, key, body hash) was attempted as planned, sent or not.
         repeated_ids: attempt ids that are more than once in the history.
         words: by tenant, what may be an id in the answers that refused it, and the key that was refused.
     """
@@ -59,7 +63,8 @@ class Answers:
         if attempt.attempt_id in self._ids:
             self.repeated_ids.add(attempt.attempt_id)
         self._ids.add(attempt.attempt_id)
-        self.attempted[attempt.tenant, key, attempt.body_hash] += 1
+        if attempt.scenario != AGAIN:
+            self.attempted[attempt.tenant, key, attempt.body_hash] += 1
         pk = f"{attempt.tenant}#{key}"
         if pk not in self.by_pk:
             self.by_pk[pk] = heard.of(attempt, key)
