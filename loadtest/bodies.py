@@ -98,8 +98,9 @@ def is_declined(mark: str, request: PlannedRequest) -> bool:
     return request.operation == PAYMENTS.name and body(mark, request)["paymentMethod"] == _DECLINED_METHOD
 
 
-# A run has a few bodies a key; a hundred thousand are 20 MB.
-@lru_cache(maxsize=100_000)
+# A body is asked for again while its chapter of the plan is sent (or checked): 500 to 999 keys, a few bodies
+# each. More would be memory that grows with a long storm.
+@lru_cache(maxsize=8_192)
 def _hash(mark: str, request: PlannedRequest) -> str:
     digest = hash_of(body(mark, request))
     assert digest is not None, "a storm's bodies always have a canonical form"

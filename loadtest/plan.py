@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loadtest.operations import BY_NAME, in_order
@@ -16,7 +17,8 @@ from loadtest.schedule import Plan, PlannedRequest, Scenario, Step
 from loadtest.steps import Steps, least_keys, least_keys_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from typing import Self
 
     from loadtest.run import RunSettings
 
@@ -25,8 +27,22 @@ if TYPE_CHECKING:
 _BURST_CHANCE = 0.2
 
 
+# A plan is made a chapter at a time, so that a long storm needs no more memory than a short one. A key is all
+# in one chapter; so many keys (some 5,000 requests) are the duplicates of a minute, and 50 ms to make.
+_CHAPTER_KEYS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Chapter:
+    """A part of the plan with keys of its own. `first_subject`: the number of its first key."""
+
+    number: int
+    keys: int
+    first_subject: int
+
+
 def plan(settings: RunSettings) -> Plan:
-    """Make the plan of a run.
+    """Make the plan of a run; what it returns makes the steps as they are asked for.
 
     Raises:
         ValueError: the numbers leave no storm: too few keys for every scenario of every operation, fewer than
@@ -34,24 +50,72 @@ def plan(settings: RunSettings) -> Plan:
             least).
     """
     _check(settings)
-    dice = random.Random(settings.seed)  # noqa: S311 - a schedule, not a secret
-    steps = Steps(settings, dice)
+    steps = Steps(settings, random.Random(settings.seed))  # noqa: S311 - a schedule, not a secret
     warm_up = steps.warm_up()
-    fixed: list[Step] = []
-    pool: list[PlannedRequest] = []
-    for name, keys in _dealt(settings.keys - steps.keys, settings.operations):
-        made, left = steps.fixed(BY_NAME[name], keys)
-        fixed += made
-        pool += [steps.single(BY_NAME[name]) for _ in range(left)]
-    used = sum(len(step.requests) for step in (*warm_up, *fixed))
-    needed = used + len(pool) * 2
-    if settings.requests < needed:
+    chapters = tuple(_chapters(settings.keys - steps.keys, steps.keys))
+    needed = [_Made.of(settings, chapter).needed for chapter in chapters]
+    least = _requests_of(warm_up) + sum(needed)
+    if settings.requests < least:
         raise ValueError(
-            f"requests: {settings.requests} is too few for {settings.keys} keys: give at least {needed}"
+            f"requests: {settings.requests} is too few for {settings.keys} keys: give at least {least}"
         )
-    fixed += _duplicates(settings, dice, pool, settings.requests - used)
-    dice.shuffle(fixed)
-    return Plan(warm_up, tuple(_timed(fixed, settings.rate, dice)))
+    spare = _parts(settings.requests - least, [chapter.keys for chapter in chapters])
+    requests = [own + more for own, more in zip(needed, spare, strict=True)]
+    return Plan(warm_up, lambda: _timed(settings, zip(chapters, requests, strict=True)))
+
+
+def _chapters(keys: int, first_subject: int) -> Iterator[_Chapter]:
+    many = max(1, keys // _CHAPTER_KEYS)
+    for number, part in enumerate(_parts(keys, [1] * many)):
+        yield _Chapter(number, part, first_subject)
+        first_subject += part
+
+
+def _parts(whole: int, weights: list[int]) -> Iterator[int]:
+    """Deal a number by weight: each part is rounded down of what is left, so that none is lost."""
+    total = sum(weights)
+    for weight in weights:
+        part = whole * weight // total
+        whole, total = whole - part, total - weight
+        yield part
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A chapter without its duplicates: steps whose number follows from its keys, and keys for duplicates."""
+
+    dice: random.Random
+    fixed: list[Step]
+    pool: list[PlannedRequest]
+
+    @classmethod
+    def of(cls, settings: RunSettings, chapter: _Chapter) -> Self:
+        """The same each time: its dice depend on the run's seed and its number alone."""
+        dice = random.Random(f"{settings.seed}/{chapter.number}")  # noqa: S311 - a schedule, not a secret
+        steps = Steps(settings, dice, chapter.first_subject)
+        fixed: list[Step] = []
+        pool: list[PlannedRequest] = []
+        for name, keys in _dealt(chapter.keys, settings.operations):
+            made, left = steps.fixed(BY_NAME[name], keys)
+            fixed += made
+            pool += [steps.single(BY_NAME[name]) for _ in range(left)]
+        return cls(dice, fixed, pool)
+
+    @property
+    def needed(self) -> int:
+        """The fewest requests that it can be: each key of the pool has a duplicate."""
+        return _requests_of(self.fixed) + len(self.pool) * 2
+
+    def steps(self, settings: RunSettings, requests: int) -> list[Step]:
+        """All of its steps, mixed: `requests` requests."""
+        duplicates = requests - _requests_of(self.fixed)
+        steps = [*self.fixed, *_duplicates(settings, self.dice, self.pool, duplicates)]
+        self.dice.shuffle(steps)
+        return steps
+
+
+def _requests_of(steps: Iterable[Step]) -> int:
+    return sum(len(step.requests) for step in steps)
 
 
 def _check(settings: RunSettings) -> None:
@@ -70,13 +134,9 @@ def _check(settings: RunSettings) -> None:
 
 def _dealt(keys: int, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
     """Give each operation the keys that its scenarios need, and of the rest its part by weight."""
-    weights = sum(BY_NAME[name].weight for name in names)
-    spare = keys - sum(least_keys_of(name) for name in names)
-    for number, name in enumerate(names):
-        # The parts are rounded down one after the other, of what is left: so that none is lost.
-        last = number == len(names) - 1
-        part = spare if last else spare * BY_NAME[name].weight // weights
-        spare, weights = spare - part, weights - BY_NAME[name].weight
+    spare = keys - sum(map(least_keys_of, names))
+    parts = _parts(spare, [BY_NAME[name].weight for name in names])
+    for name, part in zip(names, parts, strict=True):
         yield name, least_keys_of(name) + part
 
 
@@ -100,9 +160,11 @@ def _burst(requests: list[PlannedRequest]) -> Step:
     return Step(0.0, Scenario.DUPLICATE, tuple(requests), together=len(requests) > 1)
 
 
-def _timed(steps: list[Step], rate: float, dice: random.Random) -> Iterator[Step]:
+def _timed(settings: RunSettings, chapters: Iterable[tuple[_Chapter, int]]) -> Iterator[Step]:
     """Give each step its start: Poisson arrivals, a step of n requests taking the room of n."""
     at_ms = 0.0
-    for step in steps:
-        yield Step(at_ms, step.scenario, step.requests, step.together)
-        at_ms += dice.expovariate(1.0) * len(step.requests) * 1000.0 / rate
+    for chapter, requests in chapters:
+        made = _Made.of(settings, chapter)
+        for step in made.steps(settings, requests):
+            yield Step(at_ms, step.scenario, step.requests, step.together)
+            at_ms += made.dice.expovariate(1.0) * len(step.requests) * 1000.0 / settings.rate

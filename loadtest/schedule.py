@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from loadtest.operations import LEADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Scenario(Enum):
@@ -20,7 +21,7 @@ class Scenario(Enum):
     KEYLESS = "keyless"  # no key, so that the body is its key: many clients at once, and a late single one
     DUPLICATE = "duplicate"  # many clients, one key, at the same moment; and late single duplicates
     RETRY = "retry"  # the client drops the connection after sending, then retries with the same key
-    CROSS_TENANT = "cross-tenant"  # the same key, and the same body, under every tenant at once
+    CROSS_TENANT = "cross-tenant"  # the same key, and the same body, under many tenants at once
     REUSE = "reuse"  # the key again with another body: a 422 for whoever comes second (webhooks: a duplicate)
     CROSS_SOURCE = "cross-source"  # webhooks: one event id from two sources, which is two events
     SLOT = "slot"  # appointments: two patients for one slot, of whom one is told that it is taken
@@ -67,10 +68,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run sends: `warm_up` before its clock starts, then `steps` in the order of their start."""
+    """What a run sends: `warm_up` before its clock starts, then `steps` in the order of their start.
+
+    Attributes:
+        warm_up: all at once in memory; it grows with tenants and operations only.
+        make_steps: makes the steps anew, the same ones each time, and holds a chapter of them at most.
+    """
 
     warm_up: tuple[Step, ...]
-    steps: tuple[Step, ...]
+    make_steps: Callable[[], Iterator[Step]] = field(repr=False)
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """The steps, from the first one on."""
+        return self.make_steps()
 
     def share(self, index: int, shares: int) -> Plan:
         """The part of one worker: every `shares`-th step. The shares together are the plan.
@@ -80,9 +91,9 @@ class Plan:
         """
         if not 0 <= index < shares:
             raise ValueError(f"share {index}: a plan dealt to {shares} workers has shares 0 to {shares - 1}")
-        return Plan(self.warm_up[index::shares], self.steps[index::shares])
+        return Plan(self.warm_up[index::shares], lambda: islice(self.steps, index, None, shares))
 
     def requests(self) -> Iterator[PlannedRequest]:
         """Every request, warm-up included."""
-        for step in (*self.warm_up, *self.steps):
+        for step in chain(self.warm_up, self.steps):
             yield from step.requests

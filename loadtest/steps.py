@@ -51,10 +51,11 @@ def least_keys(settings: RunSettings) -> int:
 class Steps:
     """Makes the steps of each scenario, numbering keys as it goes."""
 
-    def __init__(self, settings: RunSettings, dice: random.Random) -> None:
+    def __init__(self, settings: RunSettings, dice: random.Random, first_subject: int = 0) -> None:
+        """`first_subject`: the number of its first key; there are never more numbers than keys."""
         self._settings = settings
         self._dice = dice
-        self._subjects = count()
+        self._subjects = count(first_subject)
         self.keys = 0  # that were made
 
     def single(
@@ -128,8 +129,12 @@ class Steps:
             yield Step(0.0, Scenario.RETRY, (*drops, base))
 
     def _cross_tenant(self, operation: Operation) -> Iterator[Step]:
-        base = self.single(operation, self._settings.tenants[0])
-        requests = [replace(base, tenant=tenant) for tenant in self._settings.tenants]
+        """One key under as many tenants as a burst has clients: under all of them, where they are few."""
+        tenants = self._settings.tenants
+        if len(tenants) > self._settings.burst:
+            tenants = tuple(self._dice.sample(tenants, self._settings.burst))
+        base = self.single(operation, tenants[0])
+        requests = [replace(base, tenant=tenant) for tenant in tenants]
         for _ in range(_CROSS_ROUNDS):
             yield _burst(Scenario.CROSS_TENANT, requests)
 

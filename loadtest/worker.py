@@ -44,8 +44,10 @@ class StormWorker:
         # One burst at a time in a process: bursts on top of each other would measure the client's own queue.
         self.burst_gate = gevent.lock.BoundedSemaphore(1)
         self._tenants = tenants
-        self._steps: Iterator[Step] = iter(mine.steps)
-        self._unfinished = len(mine.steps)
+        self._steps: Iterator[Step] = mine.steps
+        # The one after those that users have taken: so that the last step is known for the last.
+        self._next = next(self._steps, None)
+        self._under_way = 0
         self._numbers = itertools.count()
         self._zero_ms = 0.0
         self._writer = HistoryWriter(directory.history(share))
@@ -61,12 +63,16 @@ class StormWorker:
         self._zero_ms = self.now_ms() + _LEAD_IN_MS
         self._when_done = when_done
         self.ready.set()
-        if not self._unfinished:
+        if self._next is None:
             when_done()
 
     def next_step(self) -> Step | None:
         """The next step of this share; None when all are taken."""
-        return next(self._steps, None)
+        step = self._next
+        if step is not None:
+            self._next = next(self._steps, None)
+            self._under_way += 1
+        return step
 
     def intended_ms(self, step: Step) -> float:
         """When a step is meant to start, in ms since the epoch."""
@@ -74,8 +80,8 @@ class StormWorker:
 
     def finished(self) -> None:
         """A step is done."""
-        self._unfinished -= 1
-        if not self._unfinished and self._when_done:
+        self._under_way -= 1
+        if self._next is None and not self._under_way and self._when_done:
             self._when_done()
 
     def close(self) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections import Counter, defaultdict
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +13,9 @@ from loadtest.bodies import stored_key
 from loadtest.plan import plan
 from loadtest.run import RunSettings
 from loadtest.schedule import PlannedRequest, Scenario, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 SETTINGS = RunSettings(
     run_id="abc123",
@@ -25,20 +30,31 @@ SETTINGS = RunSettings(
 )
 SMALL = replace(SETTINGS, requests=300, keys=20)
 WIDE = replace(SETTINGS, requests=20_000, keys=900, burst=64, tenants=("a1", "b1", "c1", "d1"))
+# Several chapters, and more tenants than a burst has clients.
+LONG = replace(SETTINGS, requests=20_000, keys=2_000, tenants=tuple(f"t{number:02}" for number in range(20)))
+
+SOAK = replace(
+    LONG,
+    requests=200_000,
+    keys=20_000,
+    operations=("leads", "orders", "webhooks", "payments", "appointments"),
+)
+# A chapter is some 5,000 requests, most of them again the same few; all 200,000 steps at once are over 10 MB.
+MOST_BYTES = 4_000_000
 
 
 def _key(settings: RunSettings, request: PlannedRequest) -> str:
     return stored_key(settings.key_prefix, request)
 
 
-@pytest.mark.parametrize("settings", [SETTINGS, SMALL, WIDE])
+@pytest.mark.parametrize("settings", [SETTINGS, SMALL, WIDE, LONG])
 def test_it_has_exactly_the_requests_and_the_keys_asked_for(settings: RunSettings) -> None:
     requests = list(plan(settings).requests())
     assert len(requests) == settings.requests
     assert len({_key(settings, one) for one in requests}) == settings.keys
 
 
-@pytest.mark.parametrize("settings", [SETTINGS, SMALL, WIDE])
+@pytest.mark.parametrize("settings", [SETTINGS, SMALL, WIDE, LONG])
 def test_every_scenario_and_every_tenant_has_its_part(settings: RunSettings) -> None:
     made = plan(settings)
     others = {Scenario.CROSS_SOURCE, Scenario.SLOT}
@@ -53,16 +69,19 @@ def test_every_key_of_the_run_starts_with_its_id() -> None:
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_seed_another() -> None:
-    assert plan(SETTINGS) == plan(SETTINGS)
-    assert plan(SETTINGS) != plan(replace(SETTINGS, seed=8))
+    for settings in (SETTINGS, LONG):
+        made = plan(settings)
+        assert list(made.requests()) == list(plan(settings).requests())
+        assert list(made.steps) == list(made.steps), "the same each time that it is asked for"
+        assert list(made.steps) != list(plan(replace(settings, seed=8)).steps)
 
 
 @pytest.mark.parametrize("shares", [1, 2, 3, 7])
 def test_the_shares_of_the_workers_together_are_the_plan(shares: int) -> None:
-    whole = plan(SETTINGS)
-    dealt = [whole.share(index, shares) for index in range(shares)]
-    assert Counter(step for share in dealt for step in share.steps) == Counter(whole.steps)
-    assert Counter(step for share in dealt for step in share.warm_up) == Counter(whole.warm_up)
+    for whole in (plan(SETTINGS), plan(LONG)):
+        dealt = [whole.share(index, shares) for index in range(shares)]
+        assert Counter(step for share in dealt for step in share.steps) == Counter(whole.steps)
+        assert Counter(step for share in dealt for step in share.warm_up) == Counter(whole.warm_up)
 
 
 @pytest.mark.parametrize(("index", "shares"), [(2, 2), (1, 1), (-1, 3)])
@@ -128,11 +147,12 @@ def test_a_request_without_a_key_has_duplicates_at_once_and_a_late_one() -> None
     assert all(sorted(sent) == [1, SETTINGS.burst] for sent in sizes.values())
 
 
-def test_starts_are_in_order_and_their_mean_rate_is_the_one_asked_for() -> None:
-    steps = plan(SETTINGS).steps
+@pytest.mark.parametrize("settings", [SETTINGS, LONG])
+def test_starts_are_in_order_and_their_mean_rate_is_the_one_asked_for(settings: RunSettings) -> None:
+    steps = list(plan(settings).steps)
     assert [one.at_ms for one in steps] == sorted(one.at_ms for one in steps)
     sent = sum(len(one.requests) for one in steps)
-    assert sent / (steps[-1].at_ms / 1000) == pytest.approx(SETTINGS.rate, rel=0.15)
+    assert sent / (steps[-1].at_ms / 1000) == pytest.approx(settings.rate, rel=0.15)
 
 
 def test_warm_up_sends_one_request_a_tenant_and_then_as_many_at_once_as_the_storm() -> None:
@@ -159,12 +179,48 @@ def test_numbers_that_make_no_storm_are_refused_by_name(changes: dict[str, objec
         plan(replace(SETTINGS, **changes))  # type: ignore[arg-type]
 
 
-def test_the_least_that_it_asks_for_is_enough() -> None:
+@pytest.mark.parametrize("settings", [SETTINGS, LONG])
+def test_the_least_that_it_asks_for_is_enough(settings: RunSettings) -> None:
     with pytest.raises(ValueError, match="give at least") as refused:
-        plan(replace(SETTINGS, requests=1))
+        plan(replace(settings, requests=1))
     least = int(str(refused.value).rpartition(" ")[2])
-    assert len(list(plan(replace(SETTINGS, requests=least)).requests())) == least
+    assert len(list(plan(replace(settings, requests=least)).requests())) == least
 
 
 def _steps(scenario: Scenario) -> list[Step]:
     return [step for step in plan(SETTINGS).steps if step.scenario is scenario]
+
+
+def _peak_bytes(take: Callable[[Iterable[Step]], object]) -> int:
+    """The most memory that planning a soak takes, while `take` does what it does with the steps."""
+    tracemalloc.start()
+    try:
+        take(plan(SOAK).steps)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_plan_is_made_in_the_memory_of_a_short_one() -> None:
+    assert _peak_bytes(lambda steps: sum(len(step.requests) for step in steps)) < MOST_BYTES
+    # The control: who keeps all the steps, as plans once did, is found out by the same measure.
+    assert _peak_bytes(list) > 2 * MOST_BYTES
+
+
+def test_the_keys_of_a_long_plan_are_dealt_evenly_over_its_time() -> None:
+    """Each tenth of the storm meets about as many keys for the first time as any other."""
+    seen: set[int] = set()
+    new = [0] * 10
+    for number, step in enumerate(steps := list(plan(LONG).steps)):
+        for request in step.requests:
+            if request.subject not in seen:
+                seen.add(request.subject)
+                new[number * 10 // len(steps)] += 1
+    assert min(new) > LONG.keys / 30
+
+
+def test_a_collision_of_many_tenants_is_a_burst_of_different_ones_that_meet_all_in_turn() -> None:
+    steps = [step for step in plan(LONG).steps if step.scenario is Scenario.CROSS_TENANT]
+    for step in steps:
+        assert len({one.tenant for one in step.requests}) == len(step.requests) == LONG.burst
+    assert {one.tenant for step in steps for one in step.requests} == set(LONG.tenants)
