@@ -100,8 +100,9 @@ def _is_json(content_type: str, *, suffixed: bool) -> bool:
         message["Content-Type"] = content_type
         charset = message.get_param("charset", "utf-8")
         media = message.get_content_type()
-    except ValueError:
-        # Half of a surrogate pair, or a line break: what no media type has.
+    except (ValueError, TypeError):
+        # Half of a surrogate pair, or a line break: what no media type has. A parameter both in one piece and
+        # in pieces (`a*=x; a*0=y`): Python's reader of RFC 2231 cannot put these in an order.
         return False
     # A charset in RFC 2231's form comes back as a tuple; nobody needs that for `utf-8`.
     known = isinstance(charset, str) and charset.lower() in _CHARSETS

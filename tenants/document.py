@@ -4,6 +4,7 @@ Only what a tenant file needs: mappings, lists (as tuples) and scalars. Anchors,
 document are refused, because a file that a person audits should say what it means where it stands.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -20,8 +21,9 @@ Path = tuple[str | int, ...]
 _TAG: Final = "tag:yaml.org,2002:"
 # Everything else that YAML resolves on its own (a date, say) stays the text that was written.
 _TYPED: Final = frozenset({"bool", "int", "float", "null"})
-# Tags that a plain scalar can resolve to by itself.
-_IMPLICIT: Final = _TYPED | {"str", "timestamp", "merge", "value"}
+_CONTAINERS: Final = frozenset({f"{_TAG}map", f"{_TAG}seq"})
+# Far more than any rule of a tenant file allows.
+_LARGEST: Final = 10**40
 
 
 def spell(path: Path) -> str:
@@ -60,6 +62,8 @@ def parse(file: str, text: str) -> Document:
     yaml = YAML(typ="safe", pure=True)
     try:
         root = yaml.compose(text)
+        if root is not None:
+            document.data = _Reader(yaml, document).read(root, ())
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -68,11 +72,20 @@ def parse(file: str, text: str) -> Document:
     except YAMLError as error:  # no mark: a character that YAML does not allow
         document.faults.append(Fault(file, 1, "yaml", _first_line(str(error))))
         return document
+    except RecursionError:  # ruamel reads what is nested with a function that calls itself
+        document.faults = [Fault(file, 1, "yaml", "is nested too deeply")]
+        return document
+    except ValueError:  # ruamel makes characters of escapes without asking whether Unicode has them
+        document.faults.append(Fault(file, 1, "yaml", "holds an escape that is no character"))
+        return document
     if root is None:
         document.fault((), "is empty")
-    else:
-        document.data = _Reader(yaml, document).read(root, ())
     return document
+
+
+def _is_unicode(text: str) -> bool:
+    # Half of a surrogate pair, which an escape can make, is no character: nothing could print or store it.
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _problem(error: MarkedYAMLError) -> str:
@@ -98,6 +111,9 @@ class _Reader:
             self._unread(path, "must not use anchors or aliases: write the value out")
             return None
         self._seen.add(id(node))
+        if self._has_tag(node):
+            self._unread(path, f"must not carry a tag ({node.tag})")
+            return None
         if isinstance(node, MappingNode):
             return self._mapping(node, path)
         if isinstance(node, SequenceNode):
@@ -108,7 +124,7 @@ class _Reader:
         result: dict[str, Value] = {}
         for name_node, value_node in node.value:
             name = name_node.value if isinstance(name_node, ScalarNode) else None
-            if name is None:
+            if name is None or not _is_unicode(name):
                 self._document.fault(path, "must have plain names")
                 continue
             below = (*path, name)
@@ -128,19 +144,31 @@ class _Reader:
         return result
 
     def _scalar(self, node: Node, path: Path) -> Scalar:
-        kind = str(node.tag).removeprefix(_TAG)
-        if kind not in _IMPLICIT:
-            self._unread(path, f"must not carry a tag ({node.tag})")
+        if str(node.tag).removeprefix(_TAG) in _TYPED:
+            return self._typed(node, path)
+        text = str(node.value)
+        if not _is_unicode(text):
+            self._unread(path, "must not hold half of a surrogate pair")
             return None
-        return self._typed(node, path) if kind in _TYPED else str(node.value)
+        return text
+
+    def _has_tag(self, node: Node) -> bool:
+        """Whether a tag makes something else of it than it is by itself: `!!bool maybe`, `!!set {}`."""
+        if not isinstance(node, ScalarNode):
+            return str(node.tag) not in _CONTAINERS
+        # A quoted or block scalar is text, whatever is in it.
+        plain = (True, False) if node.style is None else (False, True)
+        return str(node.tag) != str(self._yaml.resolver.resolve(ScalarNode, node.value, plain))
 
     def _typed(self, node: Node, path: Path) -> Scalar:
-        try:
+        # Python reads no more than 4,300 digits; in hexadecimal it reads any number of them, and then cannot
+        # write what it has read in a fault.
+        with suppress(ValueError):
             value: Scalar = self._yaml.constructor.construct_object(node)
-        except ValueError:  # Python reads no number of more than 4,300 digits
-            self._unread(path, "must be a number that can be read")
-            return None
-        return value
+            if not isinstance(value, int) or abs(value) < _LARGEST:
+                return value
+        self._unread(path, "must be a number that can be read")
+        return None
 
     def _unread(self, path: Path, rule: str) -> None:
         self._document.fault(path, rule)

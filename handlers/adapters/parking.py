@@ -12,6 +12,7 @@ from handlers.adapters.aws import CLIENT_CONFIG, translated
 from handlers.adapters.work_queue import SqsPauses
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
+from handlers.domain.json_text import parsed
 from handlers.domain.message_text import for_a_message
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def parked_in(body: str) -> Parked:
         CorruptItem: the message was not written by `park`.
     """
     try:
-        message = json.loads(body)
+        message: Any = parsed(body)
         image = message["image"]
     except (ValueError, KeyError, TypeError):
         raise CorruptItem("a message of the retry queue holds no image") from None

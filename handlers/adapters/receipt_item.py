@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     Item = dict[str, AttributeValueTypeDef]
 
 
-_INTEGER: Final = re.compile(r"-?[0-9]+")
+# No more digits than a number of DynamoDB has; Python reads no more than 4,300 of them.
+_INTEGER: Final = re.compile(r"-?[0-9]{1,38}")
 
 
 def to_item(receipt: Receipt) -> Item:

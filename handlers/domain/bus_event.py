@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
+from handlers.domain.json_text import parsed
 from handlers.domain.message_text import for_a_message
 
 if TYPE_CHECKING:
@@ -69,10 +70,10 @@ def notice_in(event: Mapping[str, Any]) -> Notice:
     try:
         tenant_id, carried = event["detail"]["tenantId"], event["detail"]["event"]
         text = carried if isinstance(carried, str) else _text(carried)
-        cloud_event = json.loads(text)
+        cloud_event: Any = parsed(text)
         source, kind, event_id = (cloud_event[name] for name in ("source", "type", "id"))
         correlation_id = str(cloud_event.get("correlationid", "unknown"))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise CorruptItem("an event of the bus holds no event of a tenant") from None
     if not isinstance(tenant_id, str) or not TENANT_ID.fullmatch(tenant_id):
         raise CorruptItem("an event of the bus names no tenant")
@@ -82,8 +83,8 @@ def notice_in(event: Mapping[str, Any]) -> Notice:
 
 
 def _carried(event: str) -> object:
-    parsed = json.loads(event)
-    return parsed if _spelled(_text(parsed)) == _spelled(event) else event
+    value = parsed(event)
+    return value if _spelled(_text(value)) == _spelled(event) else event
 
 
 def _spelled(text: str) -> object:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from handlers.domain.errors import CorruptItem
+from handlers.domain.json_text import parsed
 from handlers.domain.message_text import MAX_EVENT_BYTES, for_a_message
 from handlers.domain.timestamps import rfc3339
 from handlers.domain.work import with_status
@@ -23,7 +24,8 @@ def encode(delivery: Delivery, stage: str) -> str:
     """The event as JSON text, at most MAX_EVENT_BYTES in UTF-8; the same text on every redelivery.
 
     Raises:
-        CorruptItem: the document is no JSON object, or the event would be too large.
+        CorruptItem: the document is no JSON object, the event would be too large, or a part of it is nothing
+            that an event can hold (a time beyond the calendar, half of a surrogate pair).
     """
     _require_object(delivery.document)
     envelope = {
@@ -32,14 +34,18 @@ def encode(delivery: Delivery, stage: str) -> str:
         "source": f"/onceward/{stage}/{delivery.tenant_id}",
         "type": delivery.type,
         "subject": delivery.record_id,
-        "time": rfc3339(delivery.created_at),
+        "time": _time(delivery.created_at),
         "datacontenttype": "application/json",
         "correlationid": delivery.correlation_id,
     }
     # The document goes in as text: parsed and written again, 1e400 or a 30-digit number would not survive.
     head = json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).removesuffix("}")
     event = for_a_message(f'{head},"data":{delivery.document}}}')
-    if len(event.encode()) > MAX_EVENT_BYTES:
+    try:
+        size = len(event.encode())
+    except UnicodeEncodeError:
+        raise CorruptItem("the event would hold half of a surrogate pair") from None
+    if size > MAX_EVENT_BYTES:
         raise CorruptItem(f"the event would be over {MAX_EVENT_BYTES} bytes")
     return event
 
@@ -52,11 +58,18 @@ def encode_done(delivery: Delivery, work: Work, stage: str) -> str:
     return encode(replace(delivery, document=with_status(delivery.document, work.done)), stage)
 
 
+def _time(epoch_ms: int) -> str:
+    try:
+        return rfc3339(epoch_ms)
+    except (ValueError, OverflowError, OSError):  # the platform's own limits differ
+        raise CorruptItem("a receipt was made at no time of the calendar") from None
+
+
 def _require_object(document: str) -> None:
     # Text that is not JSON would break the envelope around it, or add attributes to it.
     try:
-        parsed = json.loads(document)
+        told = parsed(document)
     except ValueError:
         raise CorruptItem("the document of a receipt is not JSON") from None
-    if not isinstance(parsed, dict):
+    if not isinstance(told, dict):
         raise CorruptItem("the document of a receipt is not a JSON object")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from handlers.domain.errors import CorruptItem, OncewardError
+from handlers.domain.json_text import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,8 +111,9 @@ def check(answer: Answer) -> None:
 
 def _member(delivery: Delivery, name: str) -> str:
     try:
-        value = json.loads(delivery.document)[name]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        document: Any = parsed(delivery.document)
+        value = document[name]
+    except (ValueError, KeyError, TypeError):
         raise CorruptItem(f"a record of {delivery.operation} has no {name}") from None
     if not isinstance(value, str):
         raise CorruptItem(f"a record of {delivery.operation} has no {name}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from handlers.domain.errors import CorruptItem
+from handlers.domain.json_text import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Members:
     def of_text(cls, text: str, place: str) -> Members:
         """The object in a JSON text."""
         try:
-            values = json.loads(text)
+            values = parsed(text)
         except ValueError:
             raise CorruptItem(f"{place}: not JSON") from None
         if not isinstance(values, dict):

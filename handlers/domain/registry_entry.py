@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from handlers.domain.caller import TENANT_ID
+from handlers.domain.caller import DIGITS, TENANT_ID
 from handlers.domain.errors import CorruptItem
+from handlers.domain.json_text import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,8 +108,8 @@ def _words(item: Mapping[str, Any], name: str, tenant_id: str) -> tuple[str, ...
 
 def _positive(item: Mapping[str, Any], name: str, tenant_id: str) -> int:
     value = _value(item, name, "N")
-    # isdecimal alone would take the digits of every script.
-    if not isinstance(value, str) or not (value.isascii() and value.isdecimal()) or int(value) < 1:
+    # Digits of ASCII, and no more of them than DynamoDB's numbers have: Python reads only so many.
+    if not isinstance(value, str) or not DIGITS.fullmatch(value) or int(value) < 1:
         raise _corrupt(tenant_id, name)
     return int(value)
 
@@ -117,10 +117,10 @@ def _positive(item: Mapping[str, Any], name: str, tenant_id: str) -> int:
 def _json_object(item: Mapping[str, Any], name: str, tenant_id: str) -> str:
     text = _text(item, name, tenant_id)
     try:
-        parsed = json.loads(text)
+        document = parsed(text)
     except ValueError:
         raise _corrupt(tenant_id, name) from None
-    if not isinstance(parsed, dict):
+    if not isinstance(document, dict):
         raise _corrupt(tenant_id, name)
     return text
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
-from handlers.domain.json_text import compact
+from handlers.domain.json_text import compact, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +58,7 @@ def message_in(record: Mapping[str, Any]) -> WorkMessage:
         CorruptItem: nobody of ours wrote it.
     """
     try:
-        body = json.loads(record["body"])
+        body: Any = parsed(record["body"])
         texts = [body[name] for name in ("tenantId", "operation", "recordId", "eventId")]
     except (ValueError, KeyError, TypeError):
         raise CorruptItem("a message of the work queue names no work") from None
@@ -72,4 +71,5 @@ def message_in(record: Mapping[str, Any]) -> WorkMessage:
 def _correlation_id(record: Mapping[str, Any]) -> str:
     # Only for the log, until the record itself is there to say it: a message without one is no worse.
     attribute = (record.get("messageAttributes") or {}).get(CORRELATION_ATTRIBUTE) or {}
-    return str(attribute.get("stringValue") or UNKNOWN)
+    value = attribute.get("stringValue") if isinstance(attribute, dict) else None
+    return value if isinstance(value, str) and value else UNKNOWN

@@ -65,6 +65,17 @@ def test_scalars_are_what_yaml_1_2_says(text: str, value: object) -> None:
         ("# only a comment\n", 1, "file", "is empty"),
         ('a: "\x01"\n', 1, "yaml", "unacceptable character #x0001: special characters are not allowed"),
         (f"a: {'9' * 5000}\n", 1, "a", "must be a number that can be read"),
+        (f"a: 0x{'f' * 5000}\n", 1, "a", "must be a number that can be read"),
+        ("b: 1\na: !!bool maybe\n", 2, "a", "must not carry a tag (tag:yaml.org,2002:bool)"),
+        ('a: !!int ""\n', 1, "a", "must not carry a tag (tag:yaml.org,2002:int)"),
+        ('a: !!float ""\n', 1, "a", "must not carry a tag (tag:yaml.org,2002:float)"),
+        ("a: !!set {b, c}\n", 1, "a", "must not carry a tag (tag:yaml.org,2002:set)"),
+        ("a: !mine [b]\n", 1, "a", "must not carry a tag (!mine)"),
+        ('a: "\\uD800"\n', 1, "a", "must not hold half of a surrogate pair"),
+        ('"\\uD800": 1\n', 1, "file", "must have plain names"),
+        ('b: 1\na: "\\U00110000"\n', 1, "yaml", "holds an escape that is no character"),
+        ("[" * 5000, 1, "yaml", "is nested too deeply"),
+        ("{a: " * 5000, 1, "yaml", "is nested too deeply"),
     ],
 )
 def test_what_hides_meaning_is_a_fault_with_its_line(text: str, line: int, field: str, rule: str) -> None:
