@@ -1,0 +1,76 @@
+"""Scenarios of payments: claim, charge, checkpoint, complete, by attempts that crash, stall and come late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from handlers.domain.effect import LEASE_MARGIN_MS
+from handlers.domain.payment_provider import SETTLE_MS
+from handlers.domain.receipt import Status
+from proof.over_http import Attempt, Platform, over_http
+from proof.provider import HONOURS_MS, Provider
+from proof.receipts import Receipts
+from proof.requests import OTHER_PAYMENT, PAYMENT, REMAINING_MS, Sent, executed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from proof.scenario import Scenario, Seen
+
+_DAY_SECONDS: Final = 86_400
+_LEASE_MS: Final = REMAINING_MS + LEASE_MARGIN_MS
+
+
+def payment(
+    body: dict[str, Any] = PAYMENT,
+    *,
+    checkpoint: bool = False,
+    tenant: str = "acme",
+    window_seconds: int = _DAY_SECONDS,
+) -> Sent:
+    """A request to `POST /v1/payments` under the key that all attempts share."""
+    options = {"providerUrl": "https://pay.example/v1", "checkpoint": checkpoint}
+    settings = {"windowSeconds": window_seconds, "keySource": "header", "options": options}
+    return Sent("/v1/payments", body, settings, tenant=tenant)
+
+
+def payments(
+    attempts: int, faults: int, *, checkpoint: bool = False, skews_ms: Sequence[int] = ()
+) -> Scenario:
+    """`attempts` of one payment; the first workers' clocks are off by `skews_ms`."""
+    skews = (*skews_ms, *[0] * attempts)
+    sent = [
+        Attempt(name, payment(checkpoint=checkpoint), skew)
+        for name, skew in zip("ABCDE"[:attempts], skews, strict=False)
+    ]
+    said = f"payments{', checkpoint' * checkpoint}{f', clocks off by {list(skews_ms)} ms' * bool(skews_ms)}"
+    return over_http(said, sent, faults, platform(max(map(abs, skews))))
+
+
+def two_bodies(attempts: int, faults: int) -> Scenario:
+    """`attempts` under one key, the last of which is another payment."""
+    names = "ABCDE"[:attempts]
+    sent = [Attempt(name, payment(OTHER_PAYMENT if name == names[-1] else PAYMENT)) for name in names]
+    return over_http("payments, two bodies", sent, faults, platform())
+
+
+def two_tenants(faults: int) -> Scenario:
+    """Two tenants with one key and one body, which are nothing to each other."""
+    sent = [Attempt("A", payment(tenant="acme")), Attempt("B", payment(tenant="brook"))]
+    return over_http("payments, two tenants", sent, faults, platform())
+
+
+def settled_at(seen: Seen) -> int:
+    """After every lease; and where the provider may have forgotten a key, after all that it may still do."""
+    at = seen.now
+    for _, item in seen.ports["receipts"].items:
+        if item.status is Status.IN_PROGRESS:
+            at = max(at, item.lease_until + 1)
+            if at + _LEASE_MS + LEASE_MARGIN_MS > item.created_at + HONOURS_MS:
+                at = max(at, item.created_at + HONOURS_MS + SETTLE_MS)
+    return at
+
+
+def platform(skew_ms: int = 0) -> Platform:
+    """The handler as it is, over the contract-proved fake and a provider that honours keys for a day."""
+    return Platform(executed, (Receipts(skew_ms=skew_ms), Provider()), settled_at)

@@ -1,0 +1,202 @@
+"""The receipts table under the scheduler: the contract-proved fake, and what its rows may never do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from handlers.domain.errors import Unavailable
+from handlers.domain.receipt import MIN_KEPT_SECONDS, Receipt, Status, StoredResponse
+from proof.ports import Applied
+from proof.programs import Raised
+from tests.fakes.receipts import InMemoryReceipts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from handlers.domain.ports import OwnersOutcome, PutOutcome, TakeOverOutcome
+    from handlers.domain.protocol import Claim
+    from proof.programs import Ask, Call
+
+Place = tuple[str, str]
+_MS = 1000
+
+
+@dataclass(frozen=True)
+class Window:
+    """One use of a key, as the checker remembers it, whatever becomes of the item.
+
+    Attributes:
+        place: tenant and key. generation, fingerprint, created_at, expires_at: of the claim that opened it.
+        owners: everybody who ever held its claim.
+        answer: what was stored, once it was; `answered_by`, `answered_at`: who stored it, and when.
+    """
+
+    place: Place
+    generation: str
+    fingerprint: str
+    created_at: int
+    expires_at: int
+    owners: tuple[str, ...]
+    answer: StoredResponse | None = None
+    answered_by: str | None = None
+    answered_at: int = 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """The items that stand, by place, and every window that there ever was, oldest first."""
+
+    items: tuple[tuple[Place, Receipt], ...] = ()
+    windows: tuple[Window, ...] = ()
+
+    def item(self, place: Place) -> Receipt | None:
+        """The item of a place."""
+        return dict(self.items).get(place)
+
+
+class AskingStore:
+    """`ReceiptStore` for the program: each method is a call that the scheduler decides on."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def put(self, receipt: Receipt, claim: Claim) -> PutOutcome:
+        """See `ReceiptStore`."""
+        outcome: PutOutcome = self._ask("receipts", "put", receipt, claim)
+        return outcome
+
+    def take_over(self, lapsed: Receipt, claim: Claim, lease_until: int, expires_at: int) -> TakeOverOutcome:
+        """See `ReceiptStore`."""
+        outcome: TakeOverOutcome = self._ask("receipts", "take_over", lapsed, claim, lease_until, expires_at)
+        return outcome
+
+    def checkpoint(self, owned: Receipt, text: str) -> OwnersOutcome:
+        """See `ReceiptStore`."""
+        outcome: OwnersOutcome = self._ask("receipts", "checkpoint", owned, text)
+        return outcome
+
+    def complete(self, owned: Receipt) -> OwnersOutcome:
+        """See `ReceiptStore`."""
+        outcome: OwnersOutcome = self._ask("receipts", "complete", owned)
+        return outcome
+
+    def release(self, owned: Receipt) -> OwnersOutcome:
+        """See `ReceiptStore`."""
+        outcome: OwnersOutcome = self._ask("receipts", "release", owned)
+        return outcome
+
+
+class Store(Protocol):
+    """What a table is run on: a fake with its items, such as `InMemoryReceipts`."""
+
+    items: dict[Place, Receipt]
+
+
+class Receipts:
+    """The port."""
+
+    name = "receipts"
+    resends = True
+
+    def __init__(self, store: Callable[[], Store] = InMemoryReceipts, skew_ms: int = 0) -> None:
+        """`store` makes the fake: a planted one can take its place. `skew_ms`: the workers' clocks'."""
+        self._store, self._skew_ms = store, skew_ms
+
+    def initial(self) -> Table:
+        """See `Port`."""
+        return Table()
+
+    def apply(self, state: Table, call: Call, now: int) -> Applied:
+        """See `Port`."""
+        store = self._store()
+        store.items = dict(state.items)
+        result = getattr(store, call.name)(*call.arguments)
+        windows, broken = state.windows, list[str]()
+        for place, item in store.items.items():
+            before = state.item(place)
+            if item != before:
+                broken += _broken(before, item, call)
+                windows = _remembered(windows, item, now)
+        for place, _ in state.items:
+            if place not in store.items:
+                broken.append(f"the item of {place[1]} was deleted: its generation is forgotten")
+        items = tuple(sorted(store.items.items(), key=lambda one: one[0]))
+        return Applied(Table(items, windows), result, tuple(broken))
+
+    def unreached(self, call: Call) -> Raised:
+        """See `Port`."""
+        return self.unanswered(call)
+
+    def unanswered(self, call: Call) -> Raised:
+        """See `Port`. The SDK gave up: nobody knows whether it was written."""
+        del call
+        return Raised(Unavailable, ("receipts", "ReadTimeoutError"))
+
+    def instants(self, state: Table) -> Iterable[int]:
+        """See `Port`. The last ms of a lease and of a window, and the first after each."""
+        for _, item in state.items:
+            if item.status is Status.IN_PROGRESS:
+                yield from (item.lease_until, item.lease_until + 1)
+            yield from (item.expires_at - 1, item.expires_at)
+            yield item.purge_at * _MS
+
+    def lapses(self, state: Table, now: int) -> Iterable[tuple[str, Table, tuple[str, ...]]]:
+        """See `Port`. TTL deletes what is due, some time or other."""
+        for place, item in state.items:
+            if item.purge_at * _MS <= now:
+                left = tuple(one for one in state.items if one[0] != place)
+                early = now + self._skew_ms < item.created_at + MIN_KEPT_SECONDS * _MS
+                what = "an unfinished claim" if item.status is Status.IN_PROGRESS else "an outbox"
+                broken = (f"{what} was swept away by TTL within 8 days",) if early else ()
+                yield f"TTL deletes the item of {place[1]}", replace(state, items=left), broken
+
+
+def _broken(before: Receipt | None, item: Receipt, call: Call) -> Iterable[str]:
+    """What this change of an item breaks."""
+    if before is None:
+        return
+    writer = call.arguments[0].owner if call.name != "put" else item.owner
+    if item.generation != before.generation:
+        claim: Claim = call.arguments[1]
+        if before.expires_at > claim.arrival_ms:
+            yield f"{writer} opened a second window inside the first"
+        elif before.status is Status.IN_PROGRESS and before.fingerprint == item.fingerprint:
+            yield f"{writer} overwrote an unfinished claim of its own request, which may have acted"
+        elif before.status is Status.IN_PROGRESS and before.lease_until >= claim.clock_ms:
+            yield f"{writer} overwrote a claim whose owner was running"
+    elif before.status is Status.COMPLETED:
+        yield f"{writer} changed a stored answer inside its window"
+    elif call.name == "take_over":
+        if writer != before.owner:
+            yield f"the claim of {before.owner} was taken over from {writer}, who had lost it"
+    elif writer != before.owner:
+        yield f"{writer} wrote ({call.name}) after it had lost its lease to {before.owner}"
+
+
+def _remembered(windows: tuple[Window, ...], item: Receipt, now: int) -> tuple[Window, ...]:
+    """The windows after an item became what it is, at `now`."""
+    answered = item.status is Status.COMPLETED
+    changed = Window(
+        (item.tenant_id, item.key),
+        item.generation,
+        item.fingerprint,
+        item.created_at,
+        item.expires_at,
+        (item.owner,),
+        item.response if answered else None,
+        item.owner if answered else None,
+        now if answered else 0,
+    )
+    for number, window in enumerate(windows):
+        if (window.place, window.generation) == (changed.place, changed.generation):
+            owners = tuple(dict.fromkeys((*window.owners, item.owner)))
+            changed = replace(changed, owners=owners, expires_at=max(window.expires_at, item.expires_at))
+            return (*windows[:number], changed, *windows[number + 1 :])
+    return (*windows, changed)
+
+
+def windows_of(state: Any, place: Place) -> list[Window]:  # noqa: ANN401 - a port's state
+    """Every window of a place, oldest first."""
+    table: Table = state
+    return [window for window in table.windows if window.place == place]
