@@ -40,6 +40,10 @@ $(STAMP):
 demo: setup ## the main job: local AWS, sample tenants, a duplicate storm, the check, a verdict
 	@$(BIN)/onceward demo
 
+.PHONY: soak
+soak: setup ## a storm of 200,000 requests over 20,000 keys and 20 tenants, and whether memory is constant
+	@$(BIN)/onceward soak
+
 .PHONY: up
 up: setup ## start the local platform in the background (or update it)
 	@$(BIN)/onceward local up
@@ -65,6 +69,10 @@ check: setup ## format, lint, types, import contracts, the repository's own rule
 .PHONY: bench
 bench: setup ## measure requests and times of the write path, ours beside the peer's
 	@$(BIN)/python -m bench
+
+.PHONY: proof
+proof: setup ## search every schedule of the real code for a counterexample, at full size (minutes)
+	@$(BIN)/python -m proof
 
 .PHONY: format
 format: setup ## put the code into the format that check asks for

@@ -1,0 +1,34 @@
+"""Every scenario that is searched: few and small ones in `make test`, all in `make proof`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from proof.payments import payments, two_bodies, two_tenants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from proof.scenario import Scenario
+
+QUICK: Final[tuple[Callable[[], Scenario], ...]] = (
+    partial(payments, 2, 2),
+    partial(payments, 2, 2, checkpoint=True),
+    partial(two_bodies, 2, 2),
+    partial(two_tenants, 1),
+)
+"""What `make test` searches: two attempts and two faults."""
+
+FULL: Final[tuple[Callable[[], Scenario], ...]] = (
+    partial(payments, 2, 3),
+    partial(payments, 2, 3, checkpoint=True),
+    partial(payments, 3, 2),
+    partial(payments, 3, 2, checkpoint=True),
+    # Within the margin of five seconds that leases have for it.
+    partial(payments, 2, 3, skews_ms=(3_000, -2_000)),
+    partial(two_bodies, 2, 3),
+    partial(two_bodies, 3, 2),
+    partial(two_tenants, 2),
+)
+"""What `make proof` searches: two attempts and three faults, three attempts and two."""

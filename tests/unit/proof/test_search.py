@@ -1,0 +1,169 @@
+"""The search at the size of `make test`: it visits everything, counts honestly, and finds what is broken."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from proof import running
+from proof.interning import Interner, frozen
+from proof.payments import payments
+from proof.ports import Applied
+from proof.programs import Call, Life, Raised, Runs
+from proof.requests import unmeasured
+from proof.scenario import Actor, Scenario, Seen
+from proof.scenarios import FULL, QUICK
+from proof.search import search
+from proof.state import FAULTS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from _pytest.capture import CaptureFixture
+
+
+@pytest.mark.parametrize("number", range(len(QUICK)))
+def test_no_schedule_of_the_real_code_breaks_a_promise(number: int, capsys: CaptureFixture[str]) -> None:
+    report = running.report(QUICK[number]())
+    with capsys.disabled():
+        print(
+            f"\n  {report.scenario}: {report.states:,} states, {report.schedules:,} schedules, "
+            f"{sum(report.faults.values()):,} faults: {report.violations} violations"
+        )
+    assert report.passed, report.story
+    assert report.states > 100
+    assert set(report.faults) >= {kind.name for kind in FAULTS} - {Kind.LAPSE.name}
+
+
+def test_the_full_search_has_two_attempts_with_three_faults_and_three_with_two() -> None:
+    names = [make().name for make in FULL]
+    assert len(set(names)) == len(names)
+    assert any("2 attempts, up to 3 faults" in name for name in names)
+    assert any("3 attempts, up to 2 faults" in name for name in names)
+
+
+class Counter:
+    """A port whose calls add; with `breaks_at`, that sum breaks a promise."""
+
+    name = "counter"
+    resends = False
+
+    def __init__(self, breaks_at: int | None = None) -> None:
+        self._breaks_at = breaks_at
+
+    def initial(self) -> tuple[str, ...]:
+        return ()
+
+    def apply(self, state: tuple[str, ...], call: Call, now: int) -> Applied:
+        after = (*state, call.arguments[0])
+        broken = ("too many",) if len(after) == self._breaks_at else ()
+        return Applied(after, len(after), broken)
+
+    def unreached(self, call: Call) -> Raised | None:
+        return None
+
+    def unanswered(self, call: Call) -> Raised | None:
+        return None
+
+    def instants(self, state: Any) -> Iterable[int]:
+        return ()
+
+    def lapses(self, state: Any, now: int) -> Iterable[tuple[str, Any, tuple[str, ...]]]:
+        return ()
+
+
+class NoRules:
+    judged_before: frozenset[str] = frozenset()
+
+    def before(self, seen: Seen, actor: str, call: Call) -> Iterator[str]:
+        return iter(())
+
+    def finished(self, seen: Seen, actor: str, started_ms: int, answer: Any) -> Iterator[str]:
+        return iter(())
+
+    def settled(self, seen: Seen) -> Iterator[str]:
+        return iter(())
+
+
+def _adding(times: int) -> Any:
+    def program(life: Life) -> int:
+        return sum(life.ask("counter", "add", f"{life.name}{number}") for number in range(times))
+
+    return program
+
+
+def _two(calls: int, faults: int = 0, breaks_at: int | None = None) -> Scenario:
+    actors = tuple(Actor(name, name, _adding(calls)) for name in "AB")
+    return Scenario("adding", actors, (Counter(breaks_at),), NoRules(), 0, faults)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_every_order_of_two_programs_is_one_schedule(calls: int) -> None:
+    found = search(_two(calls))
+    moves = [1 + calls] * 2  # of each: it starts, and makes its calls
+    orders = {order for order in product("AB", repeat=sum(moves)) if order.count("A") == moves[0]}
+    assert found.complete
+    assert found.schedules == len(orders)
+
+
+def test_each_crash_is_tried_before_and_after_each_call() -> None:
+    found = search(_two(1, faults=1))
+    tried = {kind.name: count for kind, count in found.faults.items()}
+    # Whoever is at its call may crash there, whatever the other has done: not begun, at its call, done.
+    assert tried == {"CRASH_BEFORE": 6, "CRASH_AFTER": 6}
+
+
+def test_the_first_violation_is_by_the_fewest_moves_and_leads_there_again() -> None:
+    found = search(_two(3, faults=2, breaks_at=2))
+    assert found.broken == ("too many",)
+    assert [move.kind for move in found.moves] == [Kind.START, Kind.STEP, Kind.STEP]
+    assert not found.complete
+
+
+def test_a_search_that_gave_up_is_not_complete() -> None:
+    with unmeasured():
+        found = search(payments(2, 2), most_states=200)
+    assert not found.complete
+    assert not running.Report("", 0, 0, 0, 0, {}, 0.0, found.complete, 0, "").passed
+
+
+def test_a_program_is_run_once_for_each_different_past() -> None:
+    interner = Interner()
+    runs = Runs(interner)
+    program = _adding(2)
+    node = runs.start(0, "A", program, 0, 5)
+    one, two = interner.number(1), interner.number(2)
+    after = runs.answered(node, one, 5)
+    assert runs.answered(node, one, 5) == after
+    assert runs.answered(node, two, 5) != after
+    assert runs.executions == 3
+    done = runs.answered(after, two, 6)
+    assert interner.value(runs.content(done)).answer == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (1, True),
+        (0, False),
+        ((1,), [1]),
+        ("1", 1),
+        ("1", b"1"),
+        (None, ()),
+        ({"a": 1}, (("a", 1),)),
+    ],
+)
+def test_values_that_python_calls_equal_or_that_look_alike_have_numbers_of_their_own(
+    one: Any, other: Any
+) -> None:
+    interner = Interner()
+    assert interner.number(one) != interner.number(other)
+    assert interner.number(one) == interner.number(one)
+
+
+def test_what_has_no_key_is_refused() -> None:
+    with pytest.raises(TypeError, match="no key for a object"):
+        frozen(object())
