@@ -9,7 +9,7 @@ go back to any moment.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +67,15 @@ class Life:
     def randomness(self) -> Callable[[], str]:
         """Fresh random texts, the same in each run of this program: no two of two programs are equal."""
         numbers = iter(range(1_000))
-        return lambda: f"{self.name}-random-{next(numbers)}"
+        return lambda: f"{self.name}{_RANDOM}{next(numbers)}"
+
+
+_RANDOM: Final = "-random-"
+
+
+def name_in(random: str) -> str:
+    """The name of the attempt whose randomness this is."""
+    return random.partition(_RANDOM)[0]
 
 
 class _Paused(BaseException):

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from handlers.domain.errors import Unavailable
-from handlers.domain.receipt import MIN_KEPT_SECONDS, Receipt, Status, StoredResponse
+from handlers.domain.receipt import Receipt, Status, StoredResponse
 from proof.ports import Applied
 from proof.programs import Raised
+from proof.receipt_changes import Change, broken_by_answer, broken_by_deletion, broken_by_ttl
 from tests.fakes.receipts import InMemoryReceipts
 
 if TYPE_CHECKING:
@@ -116,11 +117,11 @@ class Receipts:
         for place, item in store.items.items():
             before = state.item(place)
             if item != before:
-                broken += _broken(before, item, call)
+                change = Change(before, item, call, now, self._skew_ms)
+                broken += change.broken()
                 windows = _remembered(windows, item, now)
-        for place, _ in state.items:
-            if place not in store.items:
-                broken.append(f"the item of {place[1]} was deleted: its generation is forgotten")
+                broken += broken_by_answer(windows, before, item)
+        broken += broken_by_deletion(place for place, _ in state.items if place not in store.items)
         items = tuple(sorted(store.items.items(), key=lambda one: one[0]))
         return Applied(Table(items, windows), result, tuple(broken))
 
@@ -146,32 +147,8 @@ class Receipts:
         for place, item in state.items:
             if item.purge_at * _MS <= now:
                 left = tuple(one for one in state.items if one[0] != place)
-                early = now + self._skew_ms < item.created_at + MIN_KEPT_SECONDS * _MS
-                what = "an unfinished claim" if item.status is Status.IN_PROGRESS else "an outbox"
-                broken = (f"{what} was swept away by TTL within 8 days",) if early else ()
+                broken = tuple(broken_by_ttl(item, now, self._skew_ms))
                 yield f"TTL deletes the item of {place[1]}", replace(state, items=left), broken
-
-
-def _broken(before: Receipt | None, item: Receipt, call: Call) -> Iterable[str]:
-    """What this change of an item breaks."""
-    if before is None:
-        return
-    writer = call.arguments[0].owner if call.name != "put" else item.owner
-    if item.generation != before.generation:
-        claim: Claim = call.arguments[1]
-        if before.expires_at > claim.arrival_ms:
-            yield f"{writer} opened a second window inside the first"
-        elif before.status is Status.IN_PROGRESS and before.fingerprint == item.fingerprint:
-            yield f"{writer} overwrote an unfinished claim of its own request, which may have acted"
-        elif before.status is Status.IN_PROGRESS and before.lease_until >= claim.clock_ms:
-            yield f"{writer} overwrote a claim whose owner was running"
-    elif before.status is Status.COMPLETED:
-        yield f"{writer} changed a stored answer inside its window"
-    elif call.name == "take_over":
-        if writer != before.owner:
-            yield f"the claim of {before.owner} was taken over from {writer}, who had lost it"
-    elif writer != before.owner:
-        yield f"{writer} wrote ({call.name}) after it had lost its lease to {before.owner}"
 
 
 def _remembered(windows: tuple[Window, ...], item: Receipt, now: int) -> tuple[Window, ...]:
