@@ -12,9 +12,10 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from loadtest import effects, outside, proof, tally
+from loadtest import effects, ordering, outside, proof, tally
+from loadtest.expected import CLOCKS_MS
 from loadtest.heard import Reply
-from loadtest.verdict import Kind, Verdict, Violations
+from loadtest.verdict import Kind, Ordered, Verdict, Violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     from loadtest.heard import KeyAnswers
     from loadtest.outside import Outside
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
-
-# How far the clocks of two workers may be apart (one machine: 0; NTP: tens of milliseconds), so that an
-# attempt of another worker is not taken for a later one.
-_SKEW_MS = 250.0
 
 
 def check(
@@ -48,12 +45,13 @@ def check(
         seen_outside: what reached the provider and the CRM; None where nobody can tell, and then nothing is
             said about that.
     """
-    found = Violations()
+    found, ordered = Violations(), Ordered()
     by_pk = {receipt.pk: receipt for receipt in receipts}
     recorded, published = list(records), None if events is None else list(events)
     ids: defaultdict[str, set[str]] = defaultdict(set)
     for pk, heard in answers.by_pk.items():
         _check_key(heard, by_pk.get(pk), found)
+        ordering.check(heard, expected, found, ordered)
         ids[pk] |= heard.record_ids
         if pk in by_pk and by_pk[pk].record_id:
             ids[pk].add(by_pk[pk].record_id or "")
@@ -75,6 +73,7 @@ def check(
         by_kind={kind.value: count for kind, count in found.counted.most_common()},
         events_checked=events is not None,
         writes_of={pk: len(ids[pk]) or _stands(by_pk.get(pk)) for pk in answers.by_pk},
+        ordered=ordered,
         downstream_checked=seen_outside is not None,
         by_operation=tally.by_operation(answers, by_pk, recorded, published, seen_outside),
     )
@@ -102,7 +101,7 @@ def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violatio
     _check_in_progress(heard, found)
     if heard.created > 1:
         broken(Kind.SECOND_WRITE, f"{heard.created} answers say that the request was new ({_ids(heard)})")
-    if heard.answered and not heard.created and heard.first_unseen_ms > heard.first_replay_ms + _SKEW_MS:
+    if heard.answered and not heard.created and heard.first_unseen_ms > heard.first_replay_ms + CLOCKS_MS:
         broken(Kind.NO_FIRST_ANSWER, "every answer says it is a replay, and no earlier attempt is unknown")
     if receipt is None:
         _check_missing_receipt(heard, found)
@@ -121,7 +120,7 @@ def _check_in_progress(heard: KeyAnswers, found: Violations) -> None:
     That it was done is known from its own answer or from a replay of it, whichever came first.
     """
     late_ms = heard.last_in_progress_ms - heard.first_answer_ms
-    if heard.in_progress and late_ms > _SKEW_MS:
+    if heard.in_progress and late_ms > CLOCKS_MS:
         detail = f"told that the first request still ran, {late_ms:.0f} ms after its answer was known"
         found.add(Kind.LATE_IN_PROGRESS, heard.tenant, heard.key, detail)
 

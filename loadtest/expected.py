@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loadtest import bodies
 from loadtest.plan import plan
+from loadtest.sequential import LEAST_LEASE_MS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
     from loadtest.run import RunSettings
 
+# How far the clocks of two processes may be apart: each adds what it found of the time of day when it began
+# to a clock that nobody sets, and may have been kept waiting between the two (on several machines, NTP's tens
+# of milliseconds come to it). One process has one clock; its stamps are rounded to a tenth of a millisecond.
+CLOCKS_MS = 250.0
+_ONE_CLOCK_MS = 0.2
 # The stage on which nothing throttles and nobody else interferes: there every key must come through.
 _STRICT_STAGE = "local"
 
@@ -30,6 +36,7 @@ class Expected:
         declined: body hashes of payments that the provider must decline.
         slots: which slot each appointment asks for, by body hash.
         faults: somebody injected faults meanwhile, so that single answers failed.
+        tolerance_ms: how far two stamps of the history may be from one clock's.
     """
 
     stage: str
@@ -37,6 +44,7 @@ class Expected:
     declined: frozenset[str] = frozenset()
     slots: Mapping[str, str] = field(default_factory=dict)
     faults: bool = False
+    tolerance_ms: float = CLOCKS_MS
 
     @classmethod
     def of(cls, settings: RunSettings) -> Self:
@@ -52,7 +60,14 @@ class Expected:
                 declined.add(body)
             if (slot := bodies.slot(mark, one)) is not None:
                 slots[body] = slot
-        return cls(settings.stage, requests, frozenset(declined), slots, settings.faults)
+        # Under faults another process than the storm's adds attempts of its own (`chaos`).
+        tolerance = CLOCKS_MS if settings.shares > 1 or settings.faults else _ONE_CLOCK_MS
+        return cls(settings.stage, requests, frozenset(declined), slots, settings.faults, tolerance)
+
+    @property
+    def least_lease_ms(self) -> float:
+        """A claim is its owner's for so long; under faults (clocks that are off) perhaps for no time."""
+        return 0.0 if self.faults else LEAST_LEASE_MS
 
     @property
     def strict(self) -> bool:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from loadtest.history import Outcome
 from loadtest.operations import BY_NAME, WEBHOOK_DUPLICATE, WEBHOOK_NEW
+from loadtest.sequential import call_of
 from loadtest.told import ANSWERED, Told, told
 
 if TYPE_CHECKING:
     from loadtest.history import Attempt
     from loadtest.operations import Operation
+    from loadtest.sequential import Call
 
 # Different replies that are kept of one key. A right platform gives one; a wrong one shows its fault in the
 # first few.
@@ -51,6 +53,7 @@ class KeyAnswers:
         first_unseen_ms: start of the earliest attempt that may have been accepted unseen (no answer, or a
             5xx). first_replay_ms, first_answer_ms: end of the earliest replay, and of the earliest answer of
             either kind. All infinite when there was none.
+        calls: every attempt that says something of the key, as its sequential specification sees it.
     """
 
     tenant: str
@@ -75,6 +78,7 @@ class KeyAnswers:
     first_replay_ms: float = math.inf
     first_answer_ms: float = math.inf
     last_in_progress_ms: float = -math.inf
+    calls: list[Call] = field(default_factory=list)
 
     @property
     def answered(self) -> bool:
@@ -91,6 +95,9 @@ class KeyAnswers:
         if attempt.outcome is Outcome.FAIL:
             return
         self.sent.add(attempt.body_hash)
+        call = call_of(attempt, self.operation)
+        if call is not None:
+            self.calls.append(call)
         kind = told(attempt)
         self.heard[attempt.body_hash] += attempt.status is not None and kind is not Told.IN_PROGRESS
         if kind in {Told.NONE, Told.DROPPED, Told.SERVER_ERROR}:

@@ -95,6 +95,7 @@ def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple
         ("in progress", number(counts.in_progress), "409: the first still ran", False),
         ("final refusals", number(counts.refusals), "declined, or slot taken: no effect", False),
         ("violations", number(verdict.total), "must be 0", verdict.total > 0),
+        ("keys in an order", number(verdict.ordered.keys), _ordered(verdict), verdict.ordered.undecided > 0),
         ("hung up", number(counts.dropped), "on purpose: may have been written", False),
         ("no answer", number(counts.unknown), "timed out: may have been written", counts.unknown > 0),
         ("not sent", number(counts.failed), "no connection came about", counts.failed > 0),
@@ -103,6 +104,13 @@ def _tiles(run: RunSettings, verdict: Verdict, measures: Measures) -> list[tuple
         ("p50", milliseconds(latency.p50), "from the intended start", False),
         ("p99", milliseconds(latency.p99), f"at {run.rate:g}/s intended", False),
     ]
+
+
+def _ordered(verdict: Verdict) -> str:
+    """How much was checked against the sequential specification of a key."""
+    ordered = verdict.ordered
+    searched = f"{number(ordered.attempts)} attempts against the specification"
+    return f"{searched}, {number(ordered.undecided)} keys undecided" if ordered.undecided else searched
 
 
 def _effects(verdict: Verdict) -> str:

@@ -54,6 +54,8 @@ class Kind(Enum):
     READS_INCOMPLETE = "reads-incomplete"  # a tenant did not read its own lead and another's to an answer
     INCOMPLETE_RUN = "incomplete-run"  # the history is not the plan's: attempts missing, twice, or others
     NOTHING_ACCEPTED = "nothing-accepted"  # a storm without one accepted request proves nothing
+    NOT_LINEARIZABLE = "not-linearizable"  # no order of a key's attempts explains what they were answered
+    ORDER_UNDECIDED = "order-undecided"  # the search for one was given up: nothing is said of this key
     PROVES_NOTHING = "proves-nothing"  # too many keys without a 2xx, or duplicates without a replay
 
 
@@ -127,6 +129,21 @@ class Counts:
     never_accepted: int = 0
 
 
+@dataclass(slots=True)
+class Ordered:
+    """What was checked against the sequential specification of a key (`loadtest.sequential`).
+
+    Attributes:
+        keys: pairs of tenant and key. attempts: of all of them, those that say something of their key.
+        most_attempts: of one key. undecided: keys whose search was given up; each is a violation, too.
+    """
+
+    keys: int = 0
+    attempts: int = 0
+    most_attempts: int = 0
+    undecided: int = 0
+
+
 # Kept of each kind, with the key: enough to find the fault, few enough that a platform that breaks every
 # promise cannot fill the memory.
 _KEPT_PER_KIND = 100
@@ -145,6 +162,10 @@ class Violations:
         if self.counted[kind] <= _KEPT_PER_KIND:
             self.kept.append(Violation(kind, tenant, key, detail))
 
+    def keeps(self, kind: Kind) -> bool:
+        """Whether the next one of a kind is kept: what is only counted need not be explained."""
+        return self.counted[kind] < _KEPT_PER_KIND
+
     @property
     def total(self) -> int:
         """How many in all, kept or not."""
@@ -160,6 +181,7 @@ class Verdict:
         violations: the kept ones, in the order in which they were found.
         by_kind: how many of each kind, kept or not.
         events_checked: there were audit queues to hear the events.
+        ordered: what was checked against the sequential specification.
         downstream_checked: there was a stand-in to tell what reached the provider and the CRM.
         by_operation: what each operation left behind (`loadtest.tally.by_operation`).
         writes_of: of each partition key (`tenantId#key`) that was sent, how many writes there were: the
@@ -172,6 +194,7 @@ class Verdict:
     events_checked: bool
     writes_of: dict[str, int]
     downstream_checked: bool = False
+    ordered: Ordered = field(default_factory=Ordered)
     by_operation: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
@@ -196,6 +219,7 @@ class Verdict:
             "eventsChecked": self.events_checked,
             "downstreamChecked": self.downstream_checked,
             "counts": asdict(self.counts),
+            "ordered": asdict(self.ordered),
             "byOperation": self.by_operation,
             "violations": self.total,
             "byKind": self.by_kind,

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from loadtest import history, report, storm, tables
 from loadtest.measures import measure, percentiles
+from loadtest.run import open_private
 from loadtest.told import Told
 from loadtest.verify import verify
 from ops.output import print_json
+from ops.progress_bar import progress_bar
 from ops.stages import HOME
 
 if TYPE_CHECKING:
@@ -47,10 +45,25 @@ _MOST_SHOWN = 10
 _LINE = 110
 
 
-def send(directory: RunDirectory, settings: RunSettings, home: Path, *, quiet: bool) -> None:
-    """Send the storm. Raises `loadtest.storm.StormError`."""
-    with _progress("Storm", quiet=quiet) as progress:
-        storm.run(directory, settings, home, lambda sent: progress(sent, settings.requests))
+def send(
+    directory: RunDirectory,
+    settings: RunSettings,
+    home: Path,
+    watch: Callable[[int], None] = lambda _sent: None,
+    *,
+    quiet: bool,
+) -> None:
+    """Send the storm. Raises `loadtest.storm.StormError`.
+
+    `watch` is called several times a second, with how many requests are in the history by then.
+    """
+
+    def look(sent: int) -> None:
+        progress(sent, settings.requests)
+        watch(sent)
+
+    with progress_bar("Storm", quiet=quiet) as progress:
+        storm.run(directory, settings, home, look)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +75,44 @@ class Judged:
 
 
 def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, quiet: bool) -> Judged:
-    """Wait, read, check, and write `verdict.json` and `report.html`. Raises what `verify` raises."""
-    with _progress("Settle", quiet=quiet) as progress:
+    """Wait, read, check, and write `verdict.json`, `report.html` and `summary.json`.
+
+    Raises what `verify` raises.
+    """
+    with progress_bar("Settle", quiet=quiet) as progress:
         verdict = verify(directory, target, patience_seconds, progress)
     measures = measure(history.read(directory.path))
     directory.report.write_text(report.render(directory.settings(), verdict, measures), encoding="utf-8")
-    return Judged(verdict, measures)
+    judged = Judged(verdict, measures)
+    with open_private(directory.summary, "w") as file:
+        json.dump(_summary(directory, judged), file, indent=2)
+    return judged
 
 
 def tell(directory: RunDirectory, judged: Judged, home: Path | None = None, *, as_json: bool) -> None:
     """Print the verdict and end the command with exit code 1 when a promise was broken."""
     verdict, measures = judged.verdict, judged.measures
     if as_json:
-        settings = directory.settings()
-        print_json(
-            {
-                "runId": settings.run_id,
-                "seed": settings.seed,
-                "seconds": round(measures.seconds, 1),
-                "latencyMs": asdict(measures.latency),
-                "operations": {name: _figures(row) for name, row in measures.operations.items()},
-                **json.loads(directory.verdict.read_text(encoding="utf-8")),
-                "directory": str(directory.path),
-                "report": str(directory.report),
-            }
-        )
+        print_json(_summary(directory, judged))
     else:
         _print_verdict(directory, verdict, measures, home)
     if not verdict.passed:
         raise typer.Exit(1)
+
+
+def _summary(directory: RunDirectory, judged: Judged) -> dict[str, Any]:
+    """The verdict and the figures for a script. `verdict.json` is written by then."""
+    settings, measures = directory.settings(), judged.measures
+    return {
+        "runId": settings.run_id,
+        "seed": settings.seed,
+        "seconds": round(measures.seconds, 1),
+        "latencyMs": asdict(measures.latency),
+        "operations": {name: _figures(row) for name, row in measures.operations.items()},
+        **json.loads(directory.verdict.read_text(encoding="utf-8")),
+        "directory": str(directory.path),
+        "report": str(directory.report),
+    }
 
 
 def _figures(row: Row) -> dict[str, Any]:
@@ -121,6 +143,7 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
             counts.never_accepted,
             "keys without an answer that stands, and without a receipt",
         ),
+        ("in an order", verdict.ordered.keys, _ordered(verdict)),
         ("violations", verdict.total, ""),
     ]
     typer.echo("")
@@ -189,6 +212,15 @@ def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield f"  {name:<13}" + "  ".join(aligned)
 
 
+def _ordered(verdict: Verdict) -> str:
+    ordered = verdict.ordered
+    undecided = f", {ordered.undecided:,} of them UNDECIDED" if ordered.undecided else ""
+    return (
+        f"keys checked against the sequential specification{undecided}: {ordered.attempts:,} attempts, "
+        f"{ordered.most_attempts:,} of one key"
+    )
+
+
 def _outside(verdict: Verdict) -> str:
     if not verdict.downstream_checked:
         return "not checked: no stand-in of provider and CRM here"
@@ -208,28 +240,3 @@ def _events(verdict: Verdict) -> str:
         if verdict.events_checked
         else "events not checked: no audit queue"
     )
-
-
-@contextmanager
-def _progress(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error; without a terminal, one line each two seconds."""
-    console = Console(stderr=True, quiet=quiet)
-    if not console.is_terminal:
-        yield _plain(console, what)
-        return
-    columns = (TextColumn(what), BarColumn(40), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _plain(console: Console, what: str) -> Callable[[int, int], None]:
-    last = 0.0
-
-    def say(done: int, total: int) -> None:
-        nonlocal last
-        if done == total or time.monotonic() - last > 2:
-            last = time.monotonic()
-            console.print(f"{what}: {done:,} of {total:,}")
-
-    return say

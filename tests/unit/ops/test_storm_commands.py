@@ -80,7 +80,7 @@ def test_of_many_violations_ten_are_printed_and_the_rest_is_counted(
     code, out = _told(tmp_path, capsys, story)
     assert code == 1
     assert out.count("VIOLATION") == 10
-    assert "and 50 more" in out
+    assert "and 80 more" in out
 
 
 def test_for_a_script_there_is_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,7 +233,7 @@ class FakePlatform:
     owned: list[bool] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
 
-    def __call__(self, home: Path, *, owned: bool, say: object) -> FakePlatform:
+    def __call__(self, home: Path, tenants: Path | None, *, owned: bool, say: object) -> FakePlatform:
         self.owned.append(owned)
         return self
 

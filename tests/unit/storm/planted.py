@@ -281,6 +281,8 @@ PLANTED: list[tuple[Callable[[Story], None], dict[Kind, tuple[str, str]]]] = [
     (runs.own_lead_read_with_other_bytes, {Kind.WRONG_CONTENT: K1}),
     (tenants.shared_id, {Kind.SHARED_ID: K6}),
     (no_id, {Kind.UNREADABLE_ANSWER: K1}),
+    (runs.replayed_before_it_was_sent, {Kind.NOT_LINEARIZABLE: K1}),
+    (runs.refused_before_another_body_was_sent, {Kind.NOT_LINEARIZABLE: K1}),
     (wrong_correlation, {Kind.MISADDRESSED: K1}),
     (unexpected_status, {Kind.UNEXPECTED_ANSWER: K1}),
     (first_answer_without_created, {Kind.UNEXPECTED_ANSWER: K1}),

@@ -29,6 +29,17 @@ def still_running(story: Story) -> None:
     story.answered("acme", "k1", "one", 409)
 
 
+def replayed_before_it_was_sent(story: Story) -> None:
+    """A replay, the same to the last byte, that was heard before the request of the first answer was sent."""
+    early = story.replay("acme", "k1", "one", 1)
+    story.attempts[-1] = replace(early, start_ms=100.0, end_ms=150.0)
+
+
+def refused_before_another_body_was_sent(story: Story) -> None:
+    story.answered("acme", "k1", "another", 422)
+    story.attempts[-1] = replace(story.attempts[-1], start_ms=100.0, end_ms=150.0)
+
+
 def two_keys_without_a_sign(story: Story) -> None:
     """Of seven keys, three were never accepted: what of the others proves is little."""
     story.unseen("beta", "k6", "six", Outcome.FAIL)

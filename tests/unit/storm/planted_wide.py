@@ -233,5 +233,19 @@ PLANTED: list[tuple[Callable[[WideStory], None], dict[Kind, tuple[str, str]]]] =
     (first_answer_with_another_status, {Kind.UNEXPECTED_ANSWER: place(ORDERED)}),
     (read_without_its_status, {Kind.WRONG_CONTENT: place(ORDERED)}),
 ]
+# Those that what clients heard of one key alone gives away: no order of its attempts explains them.
+UNORDERED = frozenset(
+    {
+        charges.refusal_replayed_as_another,
+        webhook_replayed_as_new,
+        webhook_replayed_without_its_location,
+        webhook_refused_for_its_body,
+        two_sources_as_one,
+        still_running_after_its_answer,
+        never_more_than_running,
+        stuck,
+        order_still_running,
+    }
+)
 # What the rival is told is the truth, or the other stories would prove nothing.
 assert RIVAL.slot == BOOKED.subject

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from loadtest import ordering
 from loadtest.bodies import derived_key
 from loadtest.history import Outcome
 from loadtest.verdict import Kind
 from tests.unit.storm import planted_wide
 from tests.unit.storm.planted import K1, PLANTED
+from tests.unit.storm.planted_orders import UNORDERED
 from tests.unit.storm.planted_runs import ENVELOPES
 from tests.unit.storm.stories import Story, good, lead_hash
 
@@ -53,12 +55,12 @@ def test_a_5xx_may_have_been_the_accepting_attempt() -> None:
     story.attempts = [
         one for one in story.attempts if one.replayed or one.key != "k1" or one.tenant != "acme"
     ]
-    assert story.broken() == {Kind.NO_FIRST_ANSWER: [K1]}
+    assert story.broken() == {Kind.NO_FIRST_ANSWER: [K1], Kind.NOT_LINEARIZABLE: [K1]}
     story.answered("acme", "k1", "one", 503)
     assert story.verdict().passed
     # Not one that began long after the replay had come.
     story.attempts[-1] = replace(story.attempts[-1], start_ms=9e9, end_ms=9e9 + 1)
-    assert story.broken() == {Kind.NO_FIRST_ANSWER: [K1]}
+    assert story.broken() == {Kind.NO_FIRST_ANSWER: [K1], Kind.NOT_LINEARIZABLE: [K1]}
 
 
 def test_on_a_deployed_stage_one_key_in_twenty_may_go_without_an_answer() -> None:
@@ -104,7 +106,8 @@ def test_a_planted_violation_is_named_with_its_key(
     story = good()
     spoil(story)
     broken = story.broken()
-    assert set(broken) == set(expected), broken
+    assert set(broken) - {Kind.NOT_LINEARIZABLE} == set(expected) - {Kind.NOT_LINEARIZABLE}, broken
+    assert (Kind.NOT_LINEARIZABLE in broken) is (spoil in UNORDERED), broken
     for kind, place in expected.items():
         assert place in broken[kind], f"{kind}: {broken}"
 
@@ -120,7 +123,7 @@ def test_a_request_without_a_key_is_judged_by_its_body() -> None:
     story = good()
     place = ("acme", derived_key(lead_hash("bare")))
     story.attempts.append(story.attempt("acme", None, "bare", 3))
-    assert story.broken() == {Kind.SECOND_WRITE: [place]}
+    assert story.broken() == {Kind.SECOND_WRITE: [place], Kind.NOT_LINEARIZABLE: [place]}
 
 
 def test_a_storm_that_nothing_came_of_is_no_proof() -> None:
@@ -129,9 +132,25 @@ def test_a_storm_that_nothing_came_of_is_no_proof() -> None:
     assert story.broken() == {Kind.NOTHING_ACCEPTED: [("", "")]}
 
 
+def test_every_key_is_checked_against_the_sequential_specification() -> None:
+    ordered = good().verdict().ordered
+    # Of ten attempts, each says something of one of the five keys.
+    assert (ordered.keys, ordered.attempts, ordered.most_attempts, ordered.undecided) == (5, 10, 4, 0)
+
+
+def test_an_order_that_was_not_searched_to_the_end_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordering, "MOST_POSITIONS", 1)
+    story = good()
+    story.attempts.append(story.attempt("acme", "k1", "one", 1))
+    verdict = story.verdict()
+    assert not verdict.passed
+    assert verdict.ordered.undecided == 2  # another one is k4: who was accepted there, nobody saw
+    assert Kind.ORDER_UNDECIDED in story.broken()
+
+
 def test_every_kind_of_violation_has_a_planted_one() -> None:
     planted = {kind for _, expected in [*PLANTED, *planted_wide.PLANTED] for kind in expected}
-    elsewhere = {Kind.NO_FIRST_ANSWER, Kind.NOTHING_ACCEPTED, Kind.WRONG_ENVELOPE}
+    elsewhere = {Kind.NO_FIRST_ANSWER, Kind.NOTHING_ACCEPTED, Kind.WRONG_ENVELOPE, Kind.ORDER_UNDECIDED}
     assert planted | elsewhere == set(Kind)
 
 

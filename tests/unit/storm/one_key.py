@@ -1,0 +1,172 @@
+"""One key as a right platform would serve it: histories to check, and every order of a few attempts.
+
+Both know the contract in a second way, step by step with leases and completions, so that the checker's own
+specification (`loadtest.sequential`), which sums up what nobody saw, is compared with something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from loadtest.sequential import Call, Says
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterator, Sequence
+
+    from loadtest.sequential import Rules
+
+UNHEARD = "an answer that nobody heard"
+
+
+@dataclass(frozen=True)
+class Key:
+    """How the key stands: '' (free), running, lapsed or done."""
+
+    stands: str = ""
+    body: str = ""
+    owner: str = ""
+    answer: str = ""
+
+
+def call(name: str, says: Says, start: float, end: float, body: str = "b", answer: str | None = None) -> Call:
+    given = "A" if says in {Says.FIRST, Says.AGAIN} else ""
+    return Call(name, says, body, given if answer is None else answer, start, end)
+
+
+def history(dice: random.Random, rules: Rules, attempts: int, bodies: Sequence[str]) -> list[Call]:
+    """What the clients of a right platform hear, each attempt at random instants of its own."""
+    served = _Served(dice, rules)
+    sent = [(dice.choice(bodies), dice.uniform(0.0, 100.0)) for _ in range(attempts)]
+    times = [sorted(dice.uniform(start, start + 40.0) for _ in range(3)) for _, start in sent]
+    moments = [(claim, number, "claim") for number, (claim, _, _) in enumerate(times)]
+    moments += [(complete, number, "complete") for number, (_, complete, _) in enumerate(times)]
+    for now, number, step in sorted(moments):
+        body, name = sent[number][0], f"attempt-{number}"
+        if step == "claim":
+            served.claim(name, body, now)
+        else:
+            served.complete(name, body)
+    calls = []
+    for number, (body, start) in enumerate(sent):
+        says, answer = served.told[f"attempt-{number}"]
+        heard = Call(f"attempt-{number}", says, body, answer, start, times[number][2])
+        # Some clients hang up.
+        calls.append(replace(heard, says=Says.UNSEEN, answer="") if dice.random() < 0.2 else heard)
+    return calls
+
+
+class _Served:
+    """A key as it is served, and what each attempt is told."""
+
+    def __init__(self, dice: random.Random, rules: Rules) -> None:
+        self._dice, self._rules = dice, rules
+        self._key, self._opened_at = Key(), 0.0
+        self.told: dict[str, tuple[Says, str]] = {}
+
+    def claim(self, name: str, body: str, now: float) -> None:
+        key = self._key
+        if key.stands == "done" and now >= self._opened_at + self._rules.window_ms:
+            key = Key()
+        if not key.stands:
+            self._opened_at = now
+        if not key.stands or (key.stands == "lapsed" and key.body == body):
+            self._key = Key("running", body, name)
+            if not self._rules.executes:
+                self._finish(name, body)
+        elif self._rules.one_body and key.body != body:
+            self.told[name] = (Says.MISMATCH, "")
+        else:
+            runs = key.stands == "running"
+            self.told[name] = (Says.RUNNING, "") if runs else (Says.AGAIN, key.answer)
+
+    def complete(self, name: str, body: str) -> None:
+        """Its owner finishes, or crashes."""
+        if (self._key.stands, self._key.owner) != ("running", name):
+            return
+        if self._dice.random() < 0.3:
+            self._key, self.told[name] = Key("lapsed", body), (Says.UNSEEN, "")
+        else:
+            self._finish(name, body)
+
+    def _finish(self, name: str, body: str) -> None:
+        self._key = Key("done", body, answer=f"of {name}")
+        self.told[name] = (Says.FIRST, f"of {name}")
+
+
+def has_order(rules: Rules, calls: Sequence[Call]) -> bool:
+    """Whether any order at all explains the answers, by trying them all. For a handful of attempts."""
+    answers = {one.answer for one in calls if one.says in {Says.FIRST, Says.AGAIN}} | {UNHEARD}
+
+    def tried(key: Key, ordered: frozenset[str], claimed: frozenset[str]) -> bool:
+        left = [one for one in calls if one.attempt_id not in ordered and one.says is not Says.UNSEEN]
+        if not left:
+            return key.stands != "running" or key.owner not in {
+                c.attempt_id for c in calls if c.says is Says.FIRST
+            }
+        by = min(one.end_ms for one in left)
+        for one in calls:
+            if one.attempt_id in ordered or one.start_ms > by:
+                continue
+            for after, done in _steps(rules, key, one, answers, claimed=one.attempt_id in claimed):
+                names = frozenset({one.attempt_id})
+                if tried(after, ordered | names if done else ordered, claimed if done else claimed | names):
+                    return True
+        return False
+
+    return tried(Key(), frozenset(), frozenset())
+
+
+def _steps(
+    rules: Rules, key: Key, one: Call, answers: set[str], *, claimed: bool
+) -> Iterator[tuple[Key, bool]]:
+    """What the key may be after one step of an attempt, and whether the attempt is over then."""
+    if one.says in {Says.FIRST, Says.UNSEEN}:
+        yield from _effects(rules, key, one, answers, claimed=claimed)
+        return
+    other = rules.one_body and key.body != one.body
+    true = {
+        Says.MISMATCH: bool(key.stands) and other,
+        Says.RUNNING: rules.executes and key.stands == "running" and not other,
+        Says.AGAIN: key.stands == "done" and not other and key.answer == one.answer,
+    }
+    if true[one.says]:
+        yield key, True
+
+
+def _effects(
+    rules: Rules, key: Key, one: Call, answers: set[str], *, claimed: bool
+) -> Iterator[tuple[Key, bool]]:
+    said = {one.answer} if one.says is Says.FIRST else answers
+    done = [(Key("done", one.body, answer=answer), True) for answer in sorted(said)]
+    if claimed:
+        if (key.stands, key.owner) == ("running", one.attempt_id):
+            yield from done
+            if one.says is Says.UNSEEN:
+                yield Key("lapsed", one.body), True
+    elif not key.stands or (rules.executes and key.stands == "lapsed" and key.body == one.body):
+        yield from [(Key("running", one.body, one.attempt_id), False)] if rules.executes else done
+
+
+def mutated(dice: random.Random, calls: Sequence[Call]) -> list[Call]:
+    """One thing of a history is changed: what was heard, whose body it was, or when."""
+    at = dice.randrange(len(calls))
+    one, other = calls[at], dice.choice(calls)
+    changes = [
+        replace(
+            one,
+            says=dice.choice([*Says]),
+            answer=dice.choice(["", "of attempt-0", "of attempt-1", other.answer]),
+        ),
+        replace(one, answer=other.answer),
+        replace(one, body=other.body),
+        replace(one, start_ms=one.start_ms + 200.0, end_ms=one.end_ms + 200.0),
+        replace(one, start_ms=one.start_ms - 200.0, end_ms=one.end_ms - 200.0),
+        replace(one, start_ms=other.start_ms, end_ms=other.end_ms),
+        replace(one, end_ms=one.start_ms),
+    ]
+    changed = [*calls[:at], dice.choice(changes), *calls[at + 1 :]]
+    if dice.random() < 0.2:
+        changed.append(replace(other, attempt_id=f"attempt-again-{len(calls)}"))
+    return changed
