@@ -74,6 +74,10 @@ bench: setup ## measure requests and times of the write path, ours beside the pe
 proof: setup ## search every schedule of the real code for a counterexample, at full size (minutes)
 	@$(BIN)/python -m proof
 
+.PHONY: chaos
+chaos: setup ## a storm under injected faults; SEED=7 replays one, CHAOS='--requests 500' sets its size
+	@$(BIN)/python -m chaos $(if $(SEED),--seed $(SEED)) $(CHAOS)
+
 .PHONY: format
 format: setup ## put the code into the format that check asks for
 	$(BIN)/ruff format .

@@ -1,0 +1,95 @@
+"""Deliveries twice, late and out of order: of the receipts stream, and of the queues of work."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from boto3.dynamodb.types import Binary
+from botocore.config import Config
+
+from infra.naming import ALIAS, WORK_QUEUES, Names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from loadtest.target import Target
+
+# A queue that delays: what was sent before and after it is handed out first. Longer than a few sends take.
+DELAY_SECONDS: Final = 4
+# Of the stream's records, as many as are handed out again at one occasion, in batches of at most ten: the
+# mapping's own batches begin and end elsewhere.
+_COPIES: Final = 40
+_MOST_IN_BATCH: Final = 10
+
+
+class Disorder:
+    """What is delivered wrongly but allowed: at least once, in no order."""
+
+    def __init__(self, target: Target, seed: int) -> None:
+        session = boto3.Session()
+        # Nothing is tried twice: what is injected is counted, and the local AWS may be down meanwhile.
+        once = Config(retries={"total_max_attempts": 1})
+        options = target.client_options()
+        options["config"] = options["config"].merge(once)
+        self._client: Callable[[str], Any] = lambda name: session.client(name, **options)
+        self._names = Names(target.stage)
+        self._table = target.receipts_table
+        self._seed = seed
+
+    def delay_queues(self, seconds: int) -> None:
+        """Every queue of work holds back what is sent from now on for so long."""
+        sqs = self._client("sqs")
+        for name in WORK_QUEUES:
+            url = sqs.get_queue_url(QueueName=self._names.platform(name))["QueueUrl"]
+            sqs.set_queue_attributes(QueueUrl=url, Attributes={"DelaySeconds": str(seconds)})
+
+    def copy_stream(self, number: int) -> Iterator[int]:
+        """Hand some of the stream's records to dispatch again, shuffled and in other batches.
+
+        Yields the size of each batch once it was handed out. Raises ClientError or BotoCoreError.
+
+        Which of them: chance from the seed and the occasion's number, over what is in the stream by now.
+        """
+        dice = random.Random(f"{self._seed}/{number}")  # noqa: S311 - a schedule, not a secret
+        records = self._due_records()
+        chosen = dice.sample(records, min(_COPIES, len(records)))
+        functions = self._client("lambda")
+        while chosen:
+            size = dice.randint(1, min(_MOST_IN_BATCH, len(chosen)))
+            batch, chosen = chosen[:size], chosen[size:]
+            # A batch that fails is not sent again: it is a copy, and the mapping brings its own again.
+            functions.invoke(
+                FunctionName=self._names.platform("dispatch"),
+                Qualifier=ALIAS,
+                Payload=json.dumps({"Records": batch}, default=_plain).encode(),
+            )
+            yield len(batch)
+
+    def _due_records(self) -> list[dict[str, Any]]:
+        """The stream's records that its mapping's filter lets through (an image with an outbox)."""
+        streams = self._client("dynamodbstreams")
+        arn = self._client("dynamodb").describe_table(TableName=self._table)["Table"]["LatestStreamArn"]
+        [shard] = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+        iterator = streams.get_shard_iterator(
+            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        found: list[dict[str, Any]] = []
+        while iterator:
+            page = streams.get_records(ShardIterator=iterator)
+            found += [
+                {**one, "eventSourceARN": arn}
+                for one in page["Records"]
+                if "outboxId" in one["dynamodb"].get("NewImage", {})
+            ]
+            iterator = page.get("NextShardIterator") if page["Records"] else None
+        return found
+
+
+def _plain(value: object) -> object:
+    """What JSON lacks: a time is seconds since the epoch in a stream's record."""
+    if isinstance(value, Binary):
+        raise TypeError("a receipt holds no bytes")
+    return value.timestamp() if hasattr(value, "timestamp") else str(value)

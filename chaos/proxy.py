@@ -1,0 +1,222 @@
+"""A loopback proxy between the functions and their AWS: a port for each function, faults by the schedule."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import struct
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from chaos import refusing
+from chaos.calls import clock_of, operation_of, service_of
+from chaos.faults import Fault, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from chaos.faults import Schedule
+    from chaos.tally import Tally
+
+# Longer than a function waits for any answer (2 s) and shorter than one lives (30 s).
+_UPSTREAM_SECONDS: Final = 20.0
+# What the proxy says itself.
+_HOP_BY_HOP: Final = frozenset({"content-length", "transfer-encoding", "connection", "server", "date"})
+# SO_LINGER, on, 0 s: closing then resets the connection instead of ending it in good order.
+_RESETTING: Final = struct.pack("ii", 1, 0)
+_BEFORE: Final = frozenset({Kind.RESET, Kind.LATE_EFFECT, Kind.KILL_BEFORE})
+
+
+@dataclass
+class Wires:
+    """The running proxy.
+
+    Attributes:
+        urls: where each function has to connect, by function.
+        armed: faults are injected; else everything passes.
+        held: these functions' writes to the store are throttled, all of them, armed or not.
+        reorder: queues hold back what is sent now (`chaos.disorder`): such messages are counted.
+    """
+
+    schedule: Schedule
+    tally: Tally
+    upstream: str
+    kill: Callable[[int], bool]
+    urls: dict[str, str] = field(default_factory=dict)
+    armed: threading.Event = field(default_factory=threading.Event)
+    held: set[str] = field(default_factory=set)
+    reorder: threading.Event = field(default_factory=threading.Event)
+    _clocks: set[tuple[int, int]] = field(default_factory=set)
+
+    def note_clock(self, function: str, headers: Mapping[str, str]) -> None:
+        """Count a worker whose clock is off, once."""
+        clock = clock_of(headers)
+        if self.armed.is_set() and clock is not None and clock[1] and clock not in self._clocks:
+            self._clocks.add(clock)
+            self.tally.add(Kind.SKEWED_CLOCK, function, *clock)
+
+    def decide(self, function: str, service: str, operation: str) -> tuple[Fault | None, int]:
+        """The fault for the call that has just come, and the call's number."""
+        if function in self.held and service == "dynamodb":
+            self.tally.add(Kind.HELD, function, service, operation)
+            return Fault(Kind.HELD), 0
+        if not self.armed.is_set() or service not in refusing.SERVICES:
+            return None, 0
+        number = self.tally.number(function, service)
+        if self.reorder.is_set() and operation == "SendMessage":
+            self.tally.add(Kind.REORDERED, function, service, operation, number)
+        return self.schedule.of_call(function, service, number), number
+
+    def forward(self, call: Call) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Send a call on as it is. Raises OSError or http.client.HTTPException: the AWS is not there."""
+        upstream = http.client.HTTPConnection(self.upstream, timeout=_UPSTREAM_SECONDS)
+        try:
+            # The headers go on as they are, Host too: the signature covers them.
+            upstream.request(call.method, call.path, call.body, dict(call.headers))
+            answer = upstream.getresponse()
+            return answer.status, answer.getheaders(), answer.read()
+        finally:
+            upstream.close()
+
+    def forward_later(self, call: Call, seconds: float) -> None:
+        """Send it on after a while; nobody waits for the answer."""
+
+        def send() -> None:
+            try:
+                self.forward(call)
+            except (OSError, http.client.HTTPException):
+                return  # the AWS was stopped meanwhile, as a request that is lost on its way
+
+        timer = threading.Timer(seconds, send)
+        timer.daemon = True
+        timer.start()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request as it came."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@contextmanager
+def between(wires: Wires, functions: Iterable[str]) -> Iterator[Wires]:
+    """Run the proxy for the length of the block, with a port for each function."""
+    with ExitStack() as stack:
+        for function in functions:
+            server = _Server(wires, function)
+            thread = threading.Thread(target=server.serve_forever, daemon=True)
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.server_close)
+            stack.callback(server.shutdown)
+            wires.urls[function] = f"http://127.0.0.1:{server.server_port}"
+        yield wires
+
+
+def upstream_of(url: str) -> str:
+    """Host and port of a URL."""
+    return urlsplit(url).netloc
+
+
+class _Server(ThreadingHTTPServer):
+    """One function's port. Threads: a call that is answered late must hold up no other."""
+
+    daemon_threads = True
+    # A burst of new workers connects at once; the system's default of 5 would make some of them wait.
+    request_queue_size = 128
+
+    def __init__(self, wires: Wires, function: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.wires = wires
+        self.function = function
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    # An answer is one small packet after another: without this each waits for the last one's receipt.
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: _Server
+
+    def do_POST(self) -> None:
+        """Pass one call on, or do to it what the schedule says."""
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        call = Call("POST", self.path, dict(self.headers.items()), body)
+        service, operation = service_of(call.headers), operation_of(call.headers, body)
+        function, wires = self.server.function, self.server.wires
+        wires.note_clock(function, call.headers)
+        fault, number = wires.decide(function, service, operation)
+        if fault is not None and fault.kind is not Kind.HELD:
+            wires.tally.add(fault.kind, function, service, operation, number)
+        try:
+            self._answer(call, service, fault, number)
+        except (OSError, http.client.HTTPException):
+            # Whoever is on the other side has gone: the caller sees a broken connection, as it would.
+            self._drop()
+
+    def _answer(self, call: Call, service: str, fault: Fault | None, number: int) -> None:
+        if fault is None:
+            self._pass(call)
+        elif fault.kind in {Kind.THROTTLE, Kind.HELD, Kind.ERROR}:
+            made = refusing.failure if fault.kind is Kind.ERROR else refusing.throttle
+            self._refuse(made(service, number))
+        elif fault.kind in _BEFORE:
+            self._before(call, fault)
+        else:
+            self._after(call, fault)
+
+    def _before(self, call: Call, fault: Fault) -> None:
+        """Nothing has happened yet when the caller loses its connection, or its life."""
+        if fault.kind is Kind.LATE_EFFECT:
+            self.server.wires.forward_later(call, fault.seconds)
+        if fault.kind is Kind.KILL_BEFORE:
+            self.server.wires.kill(self.client_address[1])
+        self._drop()
+
+    def _after(self, call: Call, fault: Fault) -> None:
+        if fault.kind is Kind.LATENCY:
+            time.sleep(fault.seconds)
+        if fault.kind in {Kind.LATENCY, Kind.COPY}:
+            self._pass(call)
+            if fault.kind is Kind.COPY:
+                self.server.wires.forward_later(call, fault.seconds)
+            return
+        self.server.wires.forward(call)
+        if fault.kind is Kind.KILL_AFTER:
+            self.server.wires.kill(self.client_address[1])
+        self._drop()
+
+    def _pass(self, call: Call) -> None:
+        status, headers, content = self.server.wires.forward(call)
+        kept = {name: value for name, value in headers if name.lower() not in _HOP_BY_HOP}
+        self._send(status, kept, content)
+
+    def _refuse(self, refusal: refusing.Refusal) -> None:
+        headers = {"Content-Type": refusal.content_type, **refusal.headers}
+        self._send(refusal.status, headers, refusal.body)
+
+    def _send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def _drop(self) -> None:
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESETTING)
+        self.connection.close()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: requests carry payloads."""
