@@ -24,14 +24,15 @@ _ERRORS: Final = range(500, 600)
 
 @dataclass(frozen=True)
 class Request:
-    """What the rules know of an actor: its place, and the fingerprint of what it sends.
+    """What the rules know of an actor: its place, the fingerprint of what it sends, how long its key stands.
 
-    The rules go by this, not by what the code has stored as the fingerprint of a request.
+    The rules go by this, not by what the code has stored as the fingerprint or the window of a request.
     """
 
     tenant: str
     key: str
     fingerprint: str
+    window_ms: int
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class HttpRules:
         windows = [
             one for one in seen.ports["receipts"].windows if one.place == (request.tenant, request.key)
         ]
+        for window in windows:
+            if name_in(window.owners[0]) == actor and window.expires_at < started_ms + request.window_ms:
+                yield f"{actor} opened a window that is over before its time"
         if status in _ERRORS and not _is_final(answer):
             if actor in self.probes:
                 yield f"{actor} came when every lease was over, and was answered {status}"

@@ -61,7 +61,7 @@ def over_http(name: str, attempts: Sequence[Attempt], faults: int, platform: Pla
         actors=tuple(actor for name, actor in actors.items() if name not in probes),
         ports=platform.ports,
         rules=HttpRules(
-            {name: Request(one.tenant, one.key or "", fingerprint(one)) for name, one in sent.items()},
+            {name: _request(one) for name, one in sent.items()},
             tuple(probes),
             max(map(abs, skews.values())),
         ),
@@ -70,6 +70,10 @@ def over_http(name: str, attempts: Sequence[Attempt], faults: int, platform: Pla
         probes=tuple(actors[name] for name in probes),
         settled_at=platform.settled_at,
     )
+
+
+def _request(sent: Sent) -> Request:
+    return Request(sent.tenant, sent.key or "", fingerprint(sent), sent.settings["windowSeconds"] * 1000)
 
 
 def fingerprint(sent: Sent) -> str:

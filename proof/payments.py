@@ -35,23 +35,37 @@ def payment(
 
 
 def payments(
-    attempts: int, faults: int, *, checkpoint: bool = False, skews_ms: Sequence[int] = ()
+    attempts: int,
+    faults: int,
+    *,
+    checkpoint: bool = False,
+    skews_ms: Sequence[int] = (),
+    window_seconds: int = _DAY_SECONDS,
 ) -> Scenario:
     """`attempts` of one payment; the first workers' clocks are off by `skews_ms`."""
-    skews = (*skews_ms, *[0] * attempts)
-    sent = [
-        Attempt(name, payment(checkpoint=checkpoint), skew)
-        for name, skew in zip("ABCDE"[:attempts], skews, strict=False)
-    ]
-    said = f"payments{', checkpoint' * checkpoint}{f', clocks off by {list(skews_ms)} ms' * bool(skews_ms)}"
-    return over_http(said, sent, faults, platform(max(map(abs, skews))))
+    sent = payment(checkpoint=checkpoint, window_seconds=window_seconds)
+    said = (
+        f"payments{', checkpoint' * checkpoint}"
+        f"{f', a window of {window_seconds} s' * (window_seconds != _DAY_SECONDS)}"
+    )
+    return sending(said, [sent] * attempts, faults, skews_ms)
 
 
-def two_bodies(attempts: int, faults: int) -> Scenario:
+def two_bodies(
+    attempts: int, faults: int, *, skews_ms: Sequence[int] = (), window_seconds: int = _DAY_SECONDS
+) -> Scenario:
     """`attempts` under one key, the last of which is another payment."""
-    names = "ABCDE"[:attempts]
-    sent = [Attempt(name, payment(OTHER_PAYMENT if name == names[-1] else PAYMENT)) for name in names]
-    return over_http("payments, two bodies", sent, faults, platform())
+    bodies = [*[PAYMENT] * (attempts - 1), OTHER_PAYMENT]
+    sent = [payment(body, window_seconds=window_seconds) for body in bodies]
+    return sending("payments, two bodies", sent, faults, skews_ms)
+
+
+def sending(said: str, sent: Sequence[Sent], faults: int, skews_ms: Sequence[int] = ()) -> Scenario:
+    """An attempt at each of `sent`; the first workers' clocks are off by `skews_ms`."""
+    skews = (*skews_ms, *[0] * len(sent))
+    attempts = [Attempt(name, one, skew) for name, one, skew in zip("ABCDE", sent, skews, strict=False)]
+    off = f", clocks off by {list(skews_ms)} ms" * bool(skews_ms)
+    return over_http(said + off, attempts, faults, platform(max(map(abs, skews))))
 
 
 def two_tenants(faults: int) -> Scenario:

@@ -59,7 +59,9 @@ class Change:
     def _opened(self, before: Receipt) -> Iterator[str]:
         """Another window was opened. Judged by the gateway's clock, too: the code may say what it likes."""
         writer = name_in(self.item.owner)
-        if before.expires_at > min(self._claim.arrival_ms, self.now):
+        if self.call.name == "take_over":
+            yield f"{writer} took over under a new generation: what the old one did is forgotten"
+        elif before.expires_at > min(self._claim.arrival_ms, self.now):
             yield f"{writer} opened a second window inside the first"
         elif before.status is Status.IN_PROGRESS and before.fingerprint == self.item.fingerprint:
             yield f"{writer} overwrote an unfinished claim of its own request, which may have acted"
