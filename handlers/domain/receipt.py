@@ -101,5 +101,6 @@ class Receipt:
 
 def purge_at(created_at_ms: int, expires_at_ms: int) -> int:
     """When TTL may delete a receipt, in SECONDS: after its window, and 8 days at the least."""
-    created_seconds, expires_seconds = created_at_ms // 1000, -(-expires_at_ms // 1000)
+    # Both rounded up: a receipt of the last ms of a second is kept for its 8 days, too.
+    created_seconds, expires_seconds = -(-created_at_ms // 1000), -(-expires_at_ms // 1000)
     return max(created_seconds + MIN_KEPT_SECONDS, expires_seconds + 1)

@@ -60,6 +60,8 @@ def test_ttl_never_comes_before_eight_days_or_the_window_s_end() -> None:
     assert purge_at(NOW_MS, NOW_MS + 10_000) == NOW_MS // 1000 + MIN_KEPT_SECONDS
     thirty_days_ms = 30 * 86_400_000
     assert purge_at(NOW_MS, NOW_MS + thirty_days_ms) * 1000 > NOW_MS + thirty_days_ms
+    last_ms = NOW_MS + 999
+    assert purge_at(last_ms, last_ms + 10_000) * 1000 >= last_ms + MIN_KEPT_SECONDS * 1000
 
 
 def _fail() -> StoredResponse:
