@@ -125,11 +125,11 @@ class Receipts:
         items = tuple(sorted(store.items.items(), key=lambda one: one[0]))
         return Applied(Table(items, windows), result, tuple(broken))
 
-    def unreached(self, call: Call) -> Raised:
+    def unreached(self, call: Call) -> Raised | None:
         """See `Port`."""
         return self.unanswered(call)
 
-    def unanswered(self, call: Call) -> Raised:
+    def unanswered(self, call: Call) -> Raised | None:
         """See `Port`. The SDK gave up: nobody knows whether it was written."""
         del call
         return Raised(Unavailable, ("receipts", "ReadTimeoutError"))

@@ -65,7 +65,8 @@ class _NoSlots:
 
 
 @cache
-def _silent() -> Logger:
+def silent() -> Logger:
+    """A logger of which nothing is heard."""
     return Logger(service="proof", level="CRITICAL")
 
 
@@ -86,7 +87,7 @@ def executed(
             settings=ExecuteSettings("local", "receipts", "slots", "/onceward/local/", (), None),
             store=store(life.ask),
             ports=Ports(AskingProvider(life.ask), slots(life.ask) if slots else _NoSlots(), _NoSecrets()),
-            logger=_silent(),
+            logger=silent(),
             clock_ms=life.clock_ms,
             randomness=life.randomness(),
         )
@@ -104,7 +105,7 @@ def ingested(
         dependencies = ingest.Dependencies(
             settings=IngestSettings("local", "receipts", ()),
             store=store(life.ask),
-            logger=_silent(),
+            logger=silent(),
             clock_ms=life.clock_ms,
             randomness=life.randomness(),
         )

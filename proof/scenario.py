@@ -22,6 +22,8 @@ class Actor:
         program: the code that it runs.
         skew_ms: how far its worker's clock is from the gateway's.
         lives_ms: how long after its start it is gone for good, whatever it does: Lambda ends an invocation.
+        takes: its first call takes the message that starts it (of a stream, of a queue): without one it does
+            not begin, and is not waited for.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Actor:
     program: Callable[[Life], Any]
     skew_ms: int = 0
     lives_ms: int = 60_000
+    takes: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from proof.accepting import OTHER_LEAD, accepted, lead, order, outward
 from proof.payments import payments, two_bodies, two_tenants
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ QUICK: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(payments, 2, 2, checkpoint=True),
     partial(two_bodies, 2, 2),
     partial(two_tenants, 1),
+    partial(accepted, [lead()] * 3, 2),
+    partial(accepted, [order(), order(), lead(tenant="brook")], 2),
+    partial(outward, [lead()] * 2, 1),
+    partial(outward, [order()] * 2, 1),
 )
 """What `make test` searches: two attempts and two faults."""
 
@@ -30,5 +35,17 @@ FULL: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(two_bodies, 2, 3),
     partial(two_bodies, 3, 2),
     partial(two_tenants, 2),
+    partial(accepted, [lead()] * 2, 3),
+    partial(accepted, [lead()] * 3, 2),
+    partial(accepted, [lead()] * 2, 3, skews_ms=(3_000, -2_000)),
+    partial(accepted, [lead(), lead(), lead(OTHER_LEAD)], 3),
+    partial(accepted, [lead(), lead(), lead(tenant="brook")], 3),
+    partial(accepted, [order()] * 3, 3),
+    partial(outward, [lead()] * 2, 3),
+    partial(outward, [lead()] * 3, 2),
+    partial(outward, [lead()] * 2, 2, twins=2),
+    partial(outward, [lead(), lead(OTHER_LEAD)], 3),
+    partial(outward, [lead(), lead(tenant="brook")], 2),
+    partial(outward, [order()] * 2, 3),
 )
 """What `make proof` searches: two attempts and three faults, three attempts and two."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proof.interning import Interner
 from proof.programs import Call, Finished, Runs
@@ -42,7 +42,7 @@ class World:
         for number, node in enumerate(state.actors):
             if node == NOT_STARTED:
                 kind = self.scenario.actors[number].kind
-                if kind not in begun:
+                if kind not in begun and self._has_cause(state, number):
                     begun.add(kind)
                     yield Move(Kind.START, number)
             elif node != CRASHED:
@@ -66,8 +66,17 @@ class World:
             yield Move(Kind.UNANSWERED, actor)
             if self.scenario.late_calls:
                 yield Move(Kind.LATE, actor)
-        if port.resends:
+        if port.resends and port.unanswered(call) is not None:
             yield Move(Kind.RESENT, actor)
+
+    def _has_cause(self, state: State, number: int) -> bool:
+        """Whether there is what starts this actor: of one that takes a message, whether one waits for it."""
+        actor = self.actor(number)
+        if not actor.takes:
+            return True
+        node = self.runs.start(number, actor.name, actor.program, actor.skew_ms, state.now)
+        _, result, _ = self._apply(state, number, self.runs.content(node))
+        return self.interner.value(result) is not None
 
     def _time(self, state: State) -> Iterator[Move]:
         instants: set[int] = set()
@@ -103,9 +112,11 @@ class World:
             after, _, broken = self._apply(state._replace(late=left), move.actor, move.detail)
             return after, broken
         if move.kind is Kind.START:
-            actor = self.scenario.actors[move.actor]
+            actor = self.actor(move.actor)
             node = self.runs.start(move.actor, actor.name, actor.program, actor.skew_ms, state.now)
-            return self._at(state, move.actor, node)
+            begun, broken = self._at(state, move.actor, node)
+            # What takes a message is started by it: there is no moment between the two.
+            return self._acted(begun, Move(Kind.STEP, move.actor)) if actor.takes else (begun, broken)
         return self._acted(state._replace(faults=faults), move)
 
     def _acted(self, state: State, move: Move) -> tuple[State, Broken]:
@@ -118,7 +129,7 @@ class World:
         if kind is Kind.UNREACHED:
             return self._answered(state, move.actor, self._raised(port.unreached(call)))
         if kind is Kind.LATE:
-            dies = self.runs.started_ms(node) + self._actor(move.actor).lives_ms
+            dies = self.runs.started_ms(node) + self.actor(move.actor).lives_ms
             late = tuple(sorted((*state.late, (move.actor, number, dies))))
             waiting = state._replace(late=late)
             return self._answered(waiting, move.actor, self._raised(port.unanswered(call)))
@@ -147,8 +158,12 @@ class World:
             )
         port_state, result, broken = found
         if call.name in self.scenario.rules.judged_before:
-            broken += tuple(self.scenario.rules.before(self.seen(state), self._actor(actor).name, call))
+            broken += tuple(self.scenario.rules.before(self.seen(state), self.actor(actor).name, call))
         return _with_port(state, index, port_state), result, broken
+
+    def result(self, state: State, actor: int, call: int) -> Any:  # noqa: ANN401 - any port's
+        """What an actor's call (its number) is answered in this state; known already where it was tried."""
+        return self.interner.value(self._apply(state, actor, call)[1])
 
     def _answered(self, state: State, actor: int, result: int) -> tuple[State, Broken]:
         return self._at(state, actor, self.runs.answered(state.actors[actor], result, state.now))
@@ -160,7 +175,7 @@ class World:
         if not isinstance(content, Finished):
             return after, ()
         started = self.runs.started_ms(node)
-        name = self._actor(actor).name
+        name = self.actor(actor).name
         return after, tuple(self.scenario.rules.finished(self.seen(after), name, started, content.answer))
 
     def _later(self, state: State, now: int) -> State:
@@ -176,7 +191,7 @@ class World:
     def _raised(self, raised: Raised | None) -> int:
         return self.interner.number(raised)
 
-    def _actor(self, number: int) -> Actor:
+    def actor(self, number: int) -> Actor:
         """An actor, or (numbers after theirs) a probe."""
         actors = self.scenario.actors
         return actors[number] if number < len(actors) else self.scenario.probes[number - len(actors)]
@@ -189,15 +204,16 @@ class World:
             if node >= 0:
                 content = self.interner.value(self.runs.content(node))
                 if isinstance(content, Finished):
-                    answers[self._actor(number).name] = content.answer
+                    answers[self.actor(number).name] = content.answer
         return Seen(state.now, ports, answers)
 
     def is_settled(self, state: State) -> bool:
-        """Whether every actor has ended."""
+        """Whether every actor has ended, or has nothing that starts it."""
         return all(
             node == CRASHED
             or (node >= 0 and isinstance(self.interner.value(self.runs.content(node)), Finished))
-            for node in state.actors
+            or (node == NOT_STARTED and not self._has_cause(state, number))
+            for number, node in enumerate(state.actors)
         )
 
     def probed(self, state: State) -> Broken:
