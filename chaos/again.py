@@ -137,7 +137,7 @@ def send_again(
         httpx.Client(base_url=api_url, timeout=_ANSWER_SECONDS, trust_env=False) as client,
         ThreadPoolExecutor(_CLIENTS) as pool,
     ):
-        while pending and time.monotonic() < deadline:
+        while pending:
             heads = [requests[0] for requests in pending.values()]
             answers = list(pool.map(lambda one: _send(history, client, one), heads))
             sent += len(answers)
@@ -146,6 +146,8 @@ def send_again(
                 if got is Told.CONFLICT:
                     pending[pk].rotate(-1)  # the key belongs to another of its bodies: that one is next
             pending = {pk: pending[pk] for pk in left}
+            if time.monotonic() > deadline:
+                break
             if pending:
                 time.sleep(_PAUSE_SECONDS)
     return Retried(sent, keys, tuple(pending))

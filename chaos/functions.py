@@ -6,6 +6,7 @@ import io
 import urllib.request
 import zipfile
 from contextlib import contextmanager
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from chaos.calls import CLOCK_MARK
@@ -88,13 +89,26 @@ def changed(code: bytes, seed: int, plants: Sequence[Plant]) -> bytes:
         ValueError: the place of a plant is not in the code, or more than once (it has to be planted anew).
     """
     bundle, target = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
+    touched = {_FIRST_MODULE, *(plant.file for plant in plants)}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        # Without the bundle's compiled modules: Python takes those without a look at the source.
-        for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
+        # Without what was compiled of them: Python takes that without a look at the source.
+        for name in (name for name in bundle.namelist() if _source_of(name) not in touched):
+            archive.writestr(name, bundle.read(name))
+        for name in touched & set(bundle.namelist()):
             content = bundle.read(name)
             if name == _FIRST_MODULE:
-                content += _SKEW.format(seed=seed, most=MOST_SKEW_SECONDS, mark=CLOCK_MARK).encode()
+                skew = _SKEW.format(seed=seed, most=MOST_SKEW_SECONDS, mark=CLOCK_MARK)
+                content += skew.encode()
             for plant in plants:
                 content = plant.put(name, content)
             archive.writestr(name, content)
     return target.getvalue()
+
+
+def _source_of(name: str) -> str:
+    """The source file that a file of a bundle is, or was compiled from."""
+    if not name.endswith(".pyc"):
+        return name
+    path = PurePosixPath(name)
+    folder = path.parent.parent if path.parent.name == "__pycache__" else path.parent
+    return str(folder / f"{path.name.partition('.')[0]}.py")
