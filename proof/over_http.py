@@ -9,6 +9,7 @@ from handlers.domain import canonical_json
 from handlers.domain import fingerprint as fingerprints
 from proof.answers import HttpRules, Request
 from proof.scenario import Actor, Scenario
+from proof.wording import count
 from tests.builders import NOW_MS
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def over_http(name: str, attempts: Sequence[Attempt], faults: int, platform: Pla
         name: Actor(name, kinds[name], platform.serve(one), skews.get(name, 0)) for name, one in sent.items()
     }
     return Scenario(
-        name=f"{name}: {len(attempts)} attempts, up to {faults} faults",
+        name=f"{name}: {count(len(attempts), 'attempt')}, up to {count(faults, 'fault')}",
         actors=tuple(actor for name, actor in actors.items() if name not in probes),
         ports=platform.ports,
         rules=HttpRules(

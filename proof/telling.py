@@ -1,84 +1,141 @@
-"""A schedule in words, so that a person can follow how a promise was broken."""
+"""A schedule as text, so that a person can follow what happens, and why the end of it is wrong."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+import textwrap
+from typing import TYPE_CHECKING, Final
 
-from handlers.domain.ports import Done, Gone, Held, TakenOver, Written
-from proof.programs import Call, Finished, Raised
-from proof.state import FAULTS, Kind
+from proof import wording
+from proof.programs import Call, Finished
+from proof.state import CRASHED, FAULTS, Kind, Move
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from proof.search import Found
-    from proof.state import Move, State
-    from proof.world import World
+    from proof.state import State
+    from proof.world import Broken, World
+
+# What a terminal and a page show without breaking lines themselves.
+_WIDTH: Final = 108
+# Whoever comes when all is over: they retry what was sent first.
+_RETRIERS: Final = ("Y", "Z")
 
 
 def told(found: Found) -> str:
-    """The moves of a violation, one a line, and what they break."""
+    """The moves of a violation, one a line, and what they break.
+
+    Each has its time since the beginning, by the gateway's clock.
+    """
     world = found.world
     assert world is not None, "nothing was broken"
-    lines = [f"{found.scenario}: {len(found.moves)} moves, {_faults(found)}"]
+    lines = [f"{found.scenario}: {size(len(found.moves), faults(found))}"]
     state = world.initial()
+    broken: Broken = ()
     for number, move in enumerate(found.moves, start=1):
         before = state
-        state, _ = world.after(state, move)
-        lines.append(f"  {number:>2}. {_move(world, before, move, state)}")
-    return "\n".join([*lines, *(f"  => {one}" for one in found.broken)])
+        state, broken = world.after(state, move)
+        lines += _wrapped(f"{number:>3}.", world, state, _move(world, before, move, state))
+    if broken != found.broken and not any(world.scenario.rules.settled(world.seen(state))):
+        lines.append("  When all that has ended:")
+        lines += _probing(world, state)
+    return "\n".join([*lines, *(f"  => BROKEN: {one}" for one in found.broken)])
 
 
-def _faults(found: Found) -> str:
-    count = sum(move.kind in FAULTS for move in found.moves)
-    return f"{count} fault{'s' if count != 1 else ''}"
+def faults(found: Found) -> int:
+    """How many of a schedule's moves are faults."""
+    return sum(move.kind in FAULTS for move in found.moves)
+
+
+def size(moves: int, faults: int) -> str:
+    """How large a schedule is, in words."""
+    return f"{wording.count(moves, 'move')}, {wording.count(faults, 'fault')}"
+
+
+def _wrapped(mark: str, world: World, state: State, said: str) -> list[str]:
+    since = wording.span(state.now - world.scenario.begins_ms)
+    return textwrap.wrap(
+        f"{said}.", _WIDTH, initial_indent=f" {mark} at {since}: ", subsequent_indent=" " * (len(mark) + 2)
+    )
+
+
+def _probing(world: World, state: State) -> Iterator[str]:
+    """What those find who come when all is over: without a fault, one after the other."""
+    at = max(world.scenario.settled_at(world.seen(state)), state.now)
+    if at > state.now and world.scenario.probes:
+        before, (state, _) = state, world.after(state, Move(Kind.CLOCK, detail=at))
+        yield from _wrapped("   -", world, state, _clock(world, before, at, state))
+    state = state._replace(late=())
+    broken: Broken = ()
+    for number in range(len(world.scenario.actors), len(world.scenario.actors) + len(world.scenario.probes)):
+        move = Move(Kind.START, number)
+        while not broken and (move.kind is Kind.START or _pending(world, state, number) is not None):
+            before = state
+            state, broken = world.after(state, move)
+            yield from _wrapped("   -", world, state, _move(world, before, move, state))
+            move = Move(Kind.STEP, number)
 
 
 def _move(world: World, before: State, move: Move, after: State) -> str:
     if move.kind is Kind.CLOCK:
-        passed = move.detail - before.now
-        return f"time passes: {passed:,} ms, to {_time(move.detail)}"
+        return _clock(world, before, move.detail, after)
     if move.kind is Kind.LAPSE:
         port = world.scenario.ports[move.actor]
-        lapses = list(port.lapses(world.interner.value(before.ports[move.actor]), before.now))
-        return lapses[move.detail][0]
-    name = world.scenario.actors[move.actor].name
+        return list(port.lapses(world.interner.value(before.ports[move.actor]), before.now))[move.detail][0]
+    name = world.actor(move.actor).name
     if move.kind is Kind.START:
-        return f"{name} starts{_next(world, after, move.actor)}"
+        return f"{_start(world, move.actor)}{_end(world, after, move.actor)}"
+    number = move.detail if move.kind is Kind.LANDS else world.runs.content(before.actors[move.actor])
+    call: Call = world.interner.value(number)
+    does = wording.called(call)
     if move.kind is Kind.LANDS:
-        call: Call = world.interner.value(move.detail)
-        return f"{name}'s late call lands: {call.port}.{call.name}"
-    call = world.interner.value(world.runs.content(before.actors[move.actor]))
-    return f"{name} {call.port}.{call.name}: {move.kind.value}{_next(world, after, move.actor)}"
+        return f"what {name} gave up arrives: it {does}: {_heard(world, before, move.actor, number)}"
+    if move.kind is Kind.CRASH_BEFORE:
+        return f"the process of {name} DIES before it {does}"
+    if move.kind is Kind.UNREACHED:
+        return f"{name} {does}, but CANNOT REACH the {call.port}{_end(world, after, move.actor)}"
+    if move.kind is Kind.LATE:
+        return f"{name} {does}, and GIVES UP: the call is still under way{_end(world, after, move.actor)}"
+    heard = f"{name} {does}: {_heard(world, before, move.actor, number)}"
+    if move.kind is Kind.CRASH_AFTER:
+        return f"{heard}, and its process DIES"
+    if move.kind is Kind.RESENT:
+        return f"{heard}, but the ANSWER IS LOST, and its SDK will send it again"
+    lost = ", but the ANSWER IS LOST" * (move.kind is Kind.UNANSWERED)
+    return f"{heard}{lost}{_end(world, after, move.actor)}"
 
 
-def _next(world: World, state: State, actor: int) -> str:
-    node = state.actors[actor]
-    if node < 0:
+def _start(world: World, number: int) -> str:
+    actor = world.actor(number)
+    skew = f" (its worker's clock is {wording.span(abs(actor.skew_ms))}"
+    off = f"{skew} {'fast' if actor.skew_ms > 0 else 'slow'})" if actor.skew_ms else ""
+    said = ", a retry," if actor.name[0] in _RETRIERS else ""
+    return f"{actor.name}{said} begins{off}"
+
+
+def _clock(world: World, before: State, at: int, after: State) -> str:
+    states = [world.interner.value(number) for number in before.ports]
+    said = list(dict.fromkeys(one for state in states for one in wording.meanings(state, at)))
+    said += [
+        f"{world.actor(number).name}, out of time, is gone"
+        for number, (was, now) in enumerate(zip(before.actors, after.actors, strict=True))
+        if now == CRASHED != was
+    ]
+    return f"{wording.span(at - before.now)} PASS: {'; '.join(said) or 'nothing runs any more'}"
+
+
+def _heard(world: World, state: State, actor: int, call: int) -> str:
+    return wording.heard(world.result(state, actor, call), state.now)
+
+
+def _pending(world: World, state: State, actor: int) -> Call | None:
+    content = world.interner.value(world.runs.content(state.actors[actor]))
+    return content if isinstance(content, Call) else None
+
+
+def _end(world: World, state: State, actor: int) -> str:
+    """What the program answers, if it has ended there."""
+    content = world.interner.value(world.runs.content(state.actors[actor]))
+    if not isinstance(content, Finished):
         return ""
-    content = world.interner.value(world.runs.content(node))
-    if isinstance(content, Finished):
-        return f"; it answers {_answer(content.answer)}"
-    return ""
-
-
-def _answer(answer: Any) -> str:  # noqa: ANN401 - any program's
-    if isinstance(answer, dict) and "statusCode" in answer:
-        replayed = " (replayed)" if answer["headers"].get("Idempotent-Replayed") else ""
-        return f"{answer['statusCode']}{replayed} {answer['body'][:100]}"
-    return str(answer)
-
-
-def _time(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%d %b %H:%M:%S.%f")[:-3]
-
-
-def result(value: Any) -> str:  # noqa: ANN401 - any port's
-    """What a call was answered, in a word or two."""
-    if isinstance(value, Raised):
-        return f"raises {value.kind.__name__}"
-    if isinstance(value, Held | TakenOver):
-        kind = value.existing if isinstance(value, Held) else value.receipt
-        return f"{type(value).__name__.lower()}, {kind.status.value} of {kind.owner}"
-    if isinstance(value, Written | Gone | Done):
-        return type(value).__name__.lower()
-    return str(value)
+    return f"; {wording.answered(world.actor(actor).name, content.answer)}"

@@ -1,0 +1,20 @@
+"""Planted versions: the real code with one thing broken, each of which the search has to find."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from proof.planted import answering, claims, effects, fences, takeovers, windows
+from proof.planted.plant import Planted, find
+
+__all__ = ["ALL", "Planted", "find"]
+
+ALL: Final[tuple[Planted, ...]] = (
+    *claims.PLANTED,
+    *fences.PLANTED,
+    *takeovers.PLANTED,
+    *windows.PLANTED,
+    *effects.PLANTED,
+    *answering.PLANTED,
+)
+"""Every planted version; each rule of the checkers is broken by one of them at least (a test reads both)."""

@@ -1,0 +1,121 @@
+"""How calls, answers and moments are called in a told schedule, for people who do not know the code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from handlers.domain.outbound import Answer
+from handlers.domain.ports import Done, Gone, Held, TakenOver, Written
+from handlers.domain.receipt import Receipt, Status
+from proof.programs import Raised, name_in
+from proof.provider import HONOURS_MS, Charge
+from proof.receipts import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from proof.programs import Call
+
+_CALLS: Final = {
+    ("receipts", "put"): "claims the key",
+    ("receipts", "read"): "reads whether the key is free",
+    ("receipts", "write"): "writes its claim, without a condition",
+    ("receipts", "checkpoint"): "saves a checkpoint",
+    ("receipts", "complete"): "stores its answer",
+    ("receipts", "release"): "gives its claim back",
+    ("provider", "charge"): "asks the provider for a charge",
+    ("provider", "look up"): "asks the provider for the charge that was made",
+}
+_UNITS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
+# Of a program's answer that is no HTTP answer, so much is told.
+_LONGEST: Final = 60
+
+
+def called(call: Call) -> str:
+    """What whoever makes this call does (``claims the key``)."""
+    first = call.arguments[0] if call.arguments else None
+    if call.name == "take_over":
+        return f"takes over the claim of {name_in(call.arguments[0].owner)}"
+    if call.name == "put" and isinstance(first, Receipt) and first.status is Status.COMPLETED:
+        return "claims the key, and stores its answer with it"
+    return _CALLS.get((call.port, call.name), f"calls {call.port}: {call.name.replace('_', ' ')}")
+
+
+def heard(value: Any, now: int) -> str:  # noqa: ANN401 - any port's answer
+    """What a call is answered, in a few words. `now`: ms since the epoch."""
+    if isinstance(value, Raised):
+        return f"{value.kind.__name__}"
+    if isinstance(value, Held):
+        return f"refused, {_there(value.existing, now)}"
+    if isinstance(value, TakenOver) and value.receipt.checkpoint is not None:
+        return "done, and there is a checkpoint"
+    if isinstance(value, Answer):
+        return _provided(json.loads(value.body))
+    if isinstance(value, Gone):
+        return "there is nothing any more"
+    if isinstance(value, Written | TakenOver | Done):
+        return "done"
+    return "there is nothing" if value is None else "done"
+
+
+def _there(item: Receipt, now: int) -> str:
+    owner = name_in(item.owner)
+    if item.status is Status.COMPLETED:
+        return f"the answer of {owner} is there"
+    left = item.lease_until - now
+    return f"{owner} has it, and its lease {f'runs for {span(left)} more' if left > 0 else 'is over'}"
+
+
+def _provided(document: dict[str, Any]) -> str:
+    found = [each["id"] for each in document.get("charges", [document])]
+    return ", ".join(found) or "there is none"
+
+
+def answered(name: str, answer: Any) -> str:  # noqa: ANN401 - any program's
+    """What a finished program has told its caller."""
+    if not isinstance(answer, dict) or "statusCode" not in answer:
+        return f"{name} ends: {str(answer)[:_LONGEST]}"
+    document = json.loads(answer["body"] or "{}")
+    what = document.get("title") or document.get("chargeId") or document.get("id")
+    replay = ", a replay" if answer["headers"].get("Idempotent-Replayed") else ""
+    return f"the client of {name} is told {answer['statusCode']}{replay}{f' ({what})' if what else ''}"
+
+
+def meanings(state: Any, at: int) -> Iterator[str]:  # noqa: ANN401 - any port's state
+    """What begins, of this state, at the moment `at`."""
+    if isinstance(state, Table):
+        for _, item in state.items:
+            owner = name_in(item.owner)
+            moments = {
+                item.purge_at * 1000: f"TTL may delete the item of {owner}",
+                item.expires_at: f"the window of {owner} is over",
+                item.expires_at - 1: f"the window of {owner} is all but over",
+            }
+            if item.status is Status.IN_PROGRESS:
+                moments |= {
+                    item.lease_until: f"the lease of {owner} ends",
+                    item.lease_until + 1: f"the lease of {owner} is over",
+                }
+            yield from (said for moment, said in moments.items() if moment == at)
+    for charge in state if isinstance(state, tuple) else ():
+        if isinstance(charge, Charge) and charge.made_at + HONOURS_MS == at:
+            yield f"the provider forgets the key of {charge.id}"
+        elif isinstance(charge, Charge) and charge.made_at + HONOURS_MS - 1 == at:
+            yield f"the provider is about to forget the key of {charge.id}"
+
+
+def count(number: int, what: str) -> str:
+    """``1 fault``, ``2 faults``."""
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def span(ms: int) -> str:
+    """A time of `ms` milliseconds, such as ``1 d 2 h`` or ``33.001 s``."""
+    parts = []
+    for unit, name in _UNITS:
+        count, ms = divmod(ms, unit)
+        parts += [f"{count} {name}"] * bool(count)
+    if ms or not parts:
+        parts.append(f"{ms / 1000:.3f}".rstrip("0").rstrip(".") + " s")
+    return " ".join(parts)
