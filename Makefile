@@ -78,6 +78,12 @@ proof: setup ## search every schedule of the real code for a counterexample, at 
 chaos: setup ## a storm under injected faults; SEED=7 replays one, CHAOS='--requests 500' sets its size
 	@$(BIN)/python -m chaos $(if $(SEED),--seed $(SEED)) $(CHAOS)
 
+.PHONY: fuzz
+fuzz: setup ## hostile inputs for everything that reads others'; SECONDS= a target, SEED=
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --only-binary :all: --require-hashes -r fuzz/atheris.lock || true
+	@$(BIN)/python -m fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: format
 format: setup ## put the code into the format that check asks for
 	$(BIN)/ruff format .
@@ -87,6 +93,7 @@ format: setup ## put the code into the format that check asks for
 lock: setup ## write the lock files again (after a change of pyproject.toml or a *.in file)
 	$(COMPILE) pyproject.toml --extra dev -o requirements.lock
 	$(COMPILE) tests/iam_simulator/node.in -o tests/iam_simulator/node.lock
+	$(COMPILE) fuzz/atheris.in -o fuzz/atheris.lock
 	for each in $(patsubst bundle/%.in,%,$(wildcard bundle/*.in)); do \
 	  $(COMPILE) --python-version 3.11 bundle/$$each.in -o bundle/$$each.lock || exit 1; done
 

@@ -18,7 +18,7 @@ import gevent.socket
 from locust import events
 from locust.runners import LocalRunner, MasterRunner, WorkerRunner
 
-from loadtest import secrets, target
+from loadtest import locust_memory, secrets, target
 from loadtest.operations import WEBHOOKS
 from loadtest.run import RunDirectory
 from loadtest.users import StormShape, StormUser
@@ -56,6 +56,7 @@ def _prepare(environment: Any, runner: Any, **_: object) -> None:  # noqa: ANN40
         gevent.spawn(_end_with_owner, options.owner_fd)
     if options.run_dir is None:
         raise SystemExit("--run-dir is missing: `onceward storm` makes the directory")
+    gevent.spawn(locust_memory.forget_for_ever, environment.stats)
     directory = RunDirectory(Path(options.run_dir))
     settings = directory.settings()
     StormShape.users, StormShape.shares = settings.users, settings.shares

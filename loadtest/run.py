@@ -139,6 +139,11 @@ class RunDirectory:
         return self.path / "verdict.json"
 
     @property
+    def summary(self) -> Path:
+        """The figures of the run and its verdict, as `--json` prints them."""
+        return self.path / "summary.json"
+
+    @property
     def report(self) -> Path:
         """The report for people."""
         return self.path / "report.html"

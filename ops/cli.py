@@ -15,6 +15,7 @@ from ops.commands import (
     rollback,
     secrets,
     slots,
+    soak,
     storm,
     tenants,
     verify,
@@ -39,6 +40,7 @@ app.add_typer(slots.app, name="slots")
 storm.register(app)
 verify.register(app)
 demo.register(app)
+soak.register(app)
 release.register(app)
 rollback.register(app)
 openapi.register(app)

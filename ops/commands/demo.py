@@ -75,7 +75,7 @@ def command(
         operations=choose_operations(STAGE, operations or ()),
     )
     check_plan(settings)
-    with _alone(home), _platform(home, keep=keep, quiet=as_json):
+    with alone(home, "demo"), own_platform(home, keep=keep, quiet=as_json):
         try:
             send_and_judge(reach(STAGE, home), settings, home, None, settle_seconds, as_json=as_json)
         finally:
@@ -94,25 +94,30 @@ def _synthetic_tenants() -> tuple[str, ...]:
 
 
 @contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    """Hold the demo's home for all of it: a second demo would take the platform from under the first."""
+def alone(home: Path, what: str) -> Iterator[None]:
+    """Hold a home for all of a demo or a soak (`what`): a second would take its platform away."""
     with ExitStack() as held:
         try:
             held.enter_context(exclusive(private_directory(home) / "demo.lock"))
         except LocalPlatformError as error:
             typer.echo(
-                f"A demo is running in {home}: wait for it, or give this one another --home.", err=True
+                f"A {what} is running in {home}: wait for it, or give this one another --home.", err=True
             )
             raise typer.Exit(1) from error
         yield
 
 
 @contextmanager
-def _platform(home: Path, *, keep: bool, quiet: bool) -> Iterator[None]:
-    """Make the platform anew; at the end bring it down, unless it is to be kept."""
+def own_platform(
+    home: Path, tenants_directory: Path | None = None, *, keep: bool, quiet: bool
+) -> Iterator[None]:
+    """Make the platform anew; at the end bring it down, unless it is to be kept.
+
+    `tenants_directory`: its tenant files; None: those of the repository.
+    """
     say: Say = (lambda _line: None) if quiet else typer.echo
     try:
-        platform = LocalPlatform(home, owned=not keep, say=say)
+        platform = LocalPlatform(home, tenants_directory, owned=not keep, say=say)
         began = time.monotonic()
         say("Bringing the platform up on the local AWS")
         summary = platform.up(fresh=True)

@@ -1,0 +1,225 @@
+"""`onceward soak` (`make soak`): a long storm over many keys and tenants, in constant memory."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from loadtest.collect import AuditQueues
+from loadtest.operations import BY_NAME
+from loadtest.run import RunDirectory, RunSettings
+from loadtest.target import Target, choose
+from ops import soak_figures, storms
+from ops.audit_drain import AuditDrain
+from ops.commands.demo import alone, own_platform
+from ops.commands.storm import (
+    AsJson,
+    Burst,
+    Patience,
+    Rate,
+    Seed,
+    Users,
+    check_plan,
+    new_run_id,
+    new_seed,
+    prepared,
+    sent_to,
+    storm_errors_told,
+)
+from ops.local.platform import STAGE
+from ops.memory import Growth
+from ops.memory_watch import MemoryWatch, watch_judge
+from ops.output import print_columns, print_json
+from ops.soak_tenants import tenant_ids, write_tenants
+from ops.stages import HOME, reach
+
+# Issue 4: so many requests over so many keys and tenants, in under 40 minutes with all that belongs to it.
+_REQUESTS: Final = 200_000
+_KEYS: Final = 20_000
+_TENANTS: Final = 20
+# 200,000 requests in 31 minutes and a half (docs/adr/0103).
+_RATE: Final = 106.0
+# The reconciler sends work again whose message was lost: it looks once a minute for what nobody touched for
+# five. A soak is long enough to meet such a loss, and what is only late is no violation.
+_PATIENCE_SECONDS: Final = 420.0
+_HOME: Final = HOME / "soak"
+# What the figures are called in the directory of the run.
+_JSON, _MARKDOWN = "soak.json", "soak.md"
+
+_EPILOG = """Examples:
+
+onceward soak
+
+onceward soak --requests 20000 --keys 2000
+
+onceward soak --figures .onceward/soak/runs/3fa91c
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add `soak` to the root command."""
+    app.command(name="soak", epilog=_EPILOG)(command)
+
+
+def command(
+    requests: Annotated[int, typer.Option(min=1, help="Requests in all.")] = _REQUESTS,
+    keys: Annotated[int, typer.Option(min=1, help="Idempotency keys in all.")] = _KEYS,
+    tenants: Annotated[int, typer.Option(min=2, max=999, help="How many synthetic tenants.")] = _TENANTS,
+    rate: Rate = _RATE,
+    seed: Seed = None,
+    users: Users = storms.USERS,
+    burst: Burst = storms.BURST,
+    settle_seconds: Patience = _PATIENCE_SECONDS,
+    home: Annotated[
+        Path, typer.Option(help="The soak's own platform.", show_default=".onceward/soak")
+    ] = _HOME,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
+    as_json: AsJson = False,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Only print the figures of a soak's run as Markdown.", exists=True, file_okay=False
+        ),
+    ] = None,
+) -> None:
+    """Send a long storm to a platform of its own with many tenants, judge it, and judge everyone's memory.
+
+    Exit 0 only with no violation, and with constant memory in Locust, in the functions and in the judge:
+    after the first tenth none of them may grow by more than its bound. The local AWS keeps all that it is
+    given in memory; its growth is told, not judged. The figures go into soak.json and soak.md of the run's
+    directory.
+    """
+    if figures is not None:
+        typer.echo(_told_of(figures), nl=False)
+        return
+    settings = RunSettings(
+        run_id=new_run_id(),
+        stage=STAGE,
+        seed=new_seed() if seed is None else seed,
+        requests=requests,
+        keys=keys,
+        tenants=tenant_ids(tenants),
+        rate=rate,
+        burst=burst,
+        users=users,
+        operations=tuple(BY_NAME),
+    )
+    check_plan(settings)
+    with alone(home, "soak"):
+        write_tenants(home / "tenants", tenants)
+        soak = _Soak(settings, home, settle_seconds, as_json=as_json)
+        with own_platform(home, home / "tenants", keep=keep, quiet=as_json):
+            found = soak.run(reach(STAGE, home))
+    if as_json:
+        print_json(found)
+    if not (found["passed"] and found["constant"]):
+        raise typer.Exit(1)
+
+
+def _told_of(directory: Path) -> str:
+    file = directory / _JSON
+    try:
+        return soak_figures.markdown(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise typer.BadParameter(
+            f"{file}: not the figures of a soak: {error}", param_hint="--figures"
+        ) from error
+
+
+@dataclass
+class _Clock:
+    """How long each part took, in minutes."""
+
+    minutes: dict[str, float] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
+    last: float = field(default_factory=time.monotonic)
+
+    def end_of(self, part: str) -> None:
+        now = time.monotonic()
+        self.minutes[part] = (now - self.last) / 60
+        self.last = now
+
+    def all(self) -> dict[str, float]:
+        return {**self.minutes, "in all": (self.last - self.began) / 60}
+
+
+class _Soak:
+    """One soak on a platform that is made after it: so its clock counts the bring-up, too."""
+
+    def __init__(self, settings: RunSettings, home: Path, settle_seconds: float, *, as_json: bool) -> None:
+        self._settings = settings
+        self._home = home
+        self._settle_seconds = settle_seconds
+        self._as_json = as_json
+        self._clock = _Clock()
+        self._load_before = os.getloadavg()[0]
+
+    def run(self, target: Target) -> dict[str, Any]:
+        """Send, judge, and write the figures down."""
+        self._clock.end_of("bring-up")
+        settings = self._settings = sent_to(target, self._settings, self._home)
+        directory = prepared(target, settings, self._home / "runs" / settings.run_id)
+        seconds = settings.requests / settings.rate
+        self._say(
+            f"Soak {settings.run_id}: {settings.requests:,} requests, {settings.keys:,} keys, "
+            f"{len(settings.tenants)} tenants, at {settings.rate:g} a second: about {seconds / 60:.0f} min; "
+            f"seed {settings.seed}"
+        )
+        watch = MemoryWatch(seconds)
+        with storm_errors_told(directory, self._home):
+            self._send(directory, target, watch)
+        self._clock.end_of("sending")
+        judge = self._judge(directory)
+        self._clock.end_of("judging")
+        return self._write_down(directory, [*watch.growths(settings.requests), judge])
+
+    def _send(self, directory: RunDirectory, target: Target, watch: MemoryWatch) -> None:
+        settings = self._settings
+        tenants = choose(target, settings.tenants)
+        drain = AuditDrain(AuditQueues(target, tenants, settings.key_prefix, directory.events))
+
+        def look(sent: int) -> None:
+            watch.look(sent)
+            drain.look()
+
+        storms.send(directory, settings, self._home, look, quiet=self._as_json)
+
+    def _judge(self, directory: RunDirectory) -> Growth:
+        """In a process of its own: what the judge holds is then told apart from what this one does."""
+        words = ["verify", "--history", str(directory.path), "--home", str(self._home)]
+        words += ["--settle-seconds", str(self._settle_seconds), *(["--json"] if self._as_json else [])]
+        process = subprocess.Popen(  # noqa: S603 - no shell; our own interpreter and command
+            [sys.executable, "-c", "from ops.cli import main; main()", *words],
+            stdout=subprocess.DEVNULL if self._as_json else None,
+        )
+        try:
+            return watch_judge(process, self._settings.requests)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+
+    def _write_down(self, directory: RunDirectory, growths: list[Growth]) -> dict[str, Any]:
+        summary = json.loads(directory.summary.read_text()) if directory.summary.exists() else None
+        machine = {
+            "cores": os.cpu_count(),
+            "loadBefore": round(self._load_before, 1),
+            "loadAfter": round(os.getloadavg()[0], 1),
+        }
+        found = soak_figures.document(self._settings, summary, growths, self._clock.all(), machine)
+        (directory.path / _JSON).write_text(json.dumps(found, indent=2), encoding="utf-8")
+        (directory.path / _MARKDOWN).write_text(soak_figures.markdown(found), encoding="utf-8")
+        if not self._as_json:
+            print_columns([soak_figures.MEMORY_HEAD, *map(soak_figures.memory_cells, found["memory"])])
+        self._say(f"\n{soak_figures.conclusion(found)} Figures: {directory.path / _MARKDOWN}")
+        return found
+
+    def _say(self, line: str) -> None:
+        if not self._as_json:
+            typer.echo(line)
