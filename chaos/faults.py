@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    _Parts: TypeAlias = Sequence[tuple["Kind", int]]
 
 
 class Kind(Enum):
@@ -54,6 +60,9 @@ _PARTS: Final[tuple[tuple[Kind, int], ...]] = (
 BY_CALL: Final = frozenset(kind for kind, _ in _PARTS)
 """What the schedule may say of a call."""
 _WHOLE: Final = 1_000
+# Of the first so many calls each kind meets one, so that a small storm has every kind: no more faults than
+# later on, and soon passed by whichever function takes the storm's requests.
+_FIRST_CALLS: Final = 60
 
 # (least, most) seconds. Latency: past the functions' own time limit for an answer (2 s) now and then. A late
 # effect: after the SDK's retry, which comes within a second. A copy: after later messages of the same queue.
@@ -71,13 +80,24 @@ class Schedule:
 
         `service` is the name in the call's signature: `dynamodb`, `sqs`, `sns`, `events`, `ssm`.
         """
+        parts = [one for one in _PARTS if one[0] is not Kind.COPY or service in QUEUEING]
+        kind = (self._first if number < _FIRST_CALLS else self._drawn)(function, service, number, parts)
+        if kind is None:
+            return None
+        least, most = _SECONDS.get(kind, (0.0, 0.0))
+        return Fault(kind, least + (most - least) * self._chance("seconds", function, service, str(number)))
+
+    def _first(self, function: str, service: str, number: int, parts: _Parts) -> Kind | None:
+        """Each kind at a place of its own among the first calls."""
+        dice = random.Random(f"{self.seed}/{function}/{service}")  # noqa: S311 - a schedule, not a secret
+        places = dice.sample(range(_FIRST_CALLS), len(parts))
+        return next((kind for place, (kind, _) in zip(places, parts, strict=True) if place == number), None)
+
+    def _drawn(self, function: str, service: str, number: int, parts: _Parts) -> Kind | None:
         drawn = self._chance("call", function, service, str(number)) * _WHOLE
-        for kind, part in _PARTS:
-            if kind is Kind.COPY and service not in QUEUEING:
-                continue
+        for kind, part in parts:
             if drawn < part:
-                least, most = _SECONDS.get(kind, (0.0, 0.0))
-                return Fault(kind, least + (most - least) * self._chance("seconds", function, str(number)))
+                return kind
             drawn -= part
         return None
 
