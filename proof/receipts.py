@@ -168,7 +168,9 @@ def _remembered(windows: tuple[Window, ...], item: Receipt, now: int) -> tuple[W
     for number, window in enumerate(windows):
         if (window.place, window.generation) == (changed.place, changed.generation):
             owners = tuple(dict.fromkeys((*window.owners, item.owner)))
-            changed = replace(changed, owners=owners, expires_at=max(window.expires_at, item.expires_at))
+            # While it is not answered its window is at least as long as a lease; then, what was stored.
+            ends = item.expires_at if answered else max(window.expires_at, item.expires_at)
+            changed = replace(changed, owners=owners, expires_at=ends)
             return (*windows[:number], changed, *windows[number + 1 :])
     return (*windows, changed)
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from proof.accepting import OTHER_LEAD, accepted, lead, order, outward
+from proof.appointments import appointment, appointments
 from proof.payments import payments, two_bodies, two_tenants
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ QUICK: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(accepted, [order(), order(), lead(tenant="brook")], 2),
     partial(outward, [lead()] * 2, 1),
     partial(outward, [order()] * 2, 1),
+    partial(appointments, [appointment("ada"), appointment("bob")], 1),
+    partial(appointments, [appointment("ada")] * 2, 1),
 )
 """What `make test` searches: two attempts and two faults."""
 
@@ -47,5 +50,11 @@ FULL: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(outward, [lead(), lead(OTHER_LEAD)], 3),
     partial(outward, [lead(), lead(tenant="brook")], 2),
     partial(outward, [order()] * 2, 3),
+    partial(appointments, [appointment("ada")] * 2, 3),
+    partial(appointments, [appointment("ada")] * 2, 3, skews_ms=(3_000, -2_000)),
+    partial(appointments, [appointment("ada"), appointment("bob")], 3),
+    partial(appointments, [appointment("ada"), appointment("ada"), appointment("bob")], 2),
+    partial(appointments, [appointment("ada"), appointment("ada", reason="a cough")], 3),
+    partial(appointments, [appointment("ada"), appointment("ada", tenant="brook")], 2),
 )
 """What `make proof` searches: two attempts and three faults, three attempts and two."""

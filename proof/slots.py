@@ -1,0 +1,64 @@
+"""The slots table under the scheduler: the contract-proved fake, and that no booking is ever changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from proof.aws import AwsPort
+from proof.ports import Applied
+from tests.fakes.slots import InMemorySlots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from handlers.domain.operation import Booking
+    from proof.programs import Ask, Call
+
+# Tenant and slot.
+Place = tuple[str, str]
+Bookings = tuple[tuple[Place, "Booking"], ...]
+
+
+class AskingSlots:
+    """`SlotStore` for a program."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def take(self, tenant_id: str, slot: str, booking: Booking) -> Booking | None:
+        """See `SlotStore`."""
+        there: Booking | None = self._ask("slots", "take", tenant_id, slot, booking)
+        return there
+
+
+class Store(Protocol):
+    """What the table is run on: a fake with its bookings, such as `InMemorySlots`."""
+
+    taken: dict[Place, Booking]
+
+
+class Slots(AwsPort):
+    """The port; its state is the bookings."""
+
+    name = "slots"
+
+    def __init__(self, store: Callable[[], Store] = InMemorySlots) -> None:
+        """`store` makes the fake: a planted one can take its place."""
+        self._store = store
+
+    def initial(self) -> Bookings:
+        """See `Port`."""
+        return ()
+
+    def apply(self, state: Bookings, call: Call, now: int) -> Applied:
+        """See `Port`."""
+        del now
+        store = self._store()
+        store.taken = dict(state)
+        result = getattr(store, call.name)(*call.arguments)
+        broken = [
+            f"the booking of {place[1]} is another's now: two patients have one slot"
+            for place, booking in state
+            if store.taken.get(place) != booking
+        ]
+        return Applied(tuple(sorted(store.taken.items(), key=lambda one: one[0])), result, tuple(broken))
