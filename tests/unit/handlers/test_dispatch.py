@@ -55,6 +55,10 @@ def test_an_accepted_lead_becomes_a_record_and_an_event(bench: Bench) -> None:
     assert bench.parked() == []
 
 
+def test_an_empty_batch_is_nothing_to_do(bench: Bench) -> None:
+    assert bench.dispatch({"Records": []}) == {"batchItemFailures": []}
+
+
 def test_each_tenants_event_goes_to_its_own_topic_only(bench: Bench) -> None:
     bench.dispatch(stream_batch(inserted(1, accepted(1)), inserted(2, accepted(2, "bluebird"))))
 

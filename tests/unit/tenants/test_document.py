@@ -84,6 +84,11 @@ def test_what_hides_meaning_is_a_fault_with_its_line(text: str, line: int, field
     assert fault.rule.startswith(rule)
 
 
+def test_an_anchor_that_is_there_twice_is_two_faults_and_no_warning() -> None:
+    faults = parse("f", "a: &x 1\nb: &x 2\n").faults
+    assert [(fault.line, fault.field) for fault in faults] == [(1, "a"), (2, "b")]
+
+
 def test_an_alias_that_holds_itself_ends_as_a_fault() -> None:
     document = parse("f", "a: &x [*x]\nb: *x\n")
     assert {fault.rule for fault in document.faults} == {
