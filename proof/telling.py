@@ -84,7 +84,7 @@ def _move(world: World, before: State, move: Move, after: State) -> str:
         return list(port.lapses(world.interner.value(before.ports[move.actor]), before.now))[move.detail][0]
     name = world.actor(move.actor).name
     if move.kind is Kind.START:
-        return f"{_start(world, move.actor)}{_end(world, after, move.actor)}"
+        return f"{_start(world, move.actor, before.now)}{_end(world, after, move.actor)}"
     number = move.detail if move.kind is Kind.LANDS else world.runs.content(before.actors[move.actor])
     call: Call = world.interner.value(number)
     does = wording.called(call)
@@ -105,8 +105,11 @@ def _move(world: World, before: State, move: Move, after: State) -> str:
     return f"{heard}{lost}{_end(world, after, move.actor)}"
 
 
-def _start(world: World, number: int) -> str:
+def _start(world: World, number: int, now: int) -> str:
     actor = world.actor(number)
+    if actor.takes:
+        node = world.runs.start(number, actor.name, actor.program, actor.skew_ms, now)
+        return f"{actor.name} begins: it {wording.called(world.interner.value(world.runs.content(node)))}"
     skew = f" (its worker's clock is {wording.span(abs(actor.skew_ms))}"
     off = f"{skew} {'fast' if actor.skew_ms > 0 else 'slow'})" if actor.skew_ms else ""
     said = ", a retry," if actor.name[0] in _RETRIERS else ""
@@ -125,7 +128,7 @@ def _clock(world: World, before: State, at: int, after: State) -> str:
 
 
 def _heard(world: World, state: State, actor: int, call: int) -> str:
-    return wording.heard(world.result(state, actor, call), state.now)
+    return wording.heard(world.interner.value(call), world.result(state, actor, call), state.now)
 
 
 def _pending(world: World, state: State, actor: int) -> Call | None:

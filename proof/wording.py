@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from handlers.domain.operation import Booking
 from handlers.domain.outbound import Answer
-from handlers.domain.ports import Done, Gone, Held, TakenOver, Written
+from handlers.domain.ports import Gone, Held, TakenOver
 from handlers.domain.receipt import Receipt, Status
 from proof.programs import Raised, name_in
 from proof.provider import HONOURS_MS, Charge
@@ -26,8 +27,20 @@ _CALLS: Final = {
     ("receipts", "release"): "gives its claim back",
     ("provider", "charge"): "asks the provider for a charge",
     ("provider", "look up"): "asks the provider for the charge that was made",
+    ("receipts", "take change"): "is given the first record of the stream",
+    ("receipts", "acknowledge"): "is done with its record of the stream",
+    ("receipts", "scan"): "looks through the receipts",
+    ("records", "write"): "writes the record",
+    ("records", "look"): "looks which records are there",
+    ("work queue", "send"): "queues the work",
+    ("retry queue", "park"): "parks the receipt on the retry queue",
+    ("retry queue", "take"): "is given what the retry queue has",
+    ("retry queue", "acknowledge"): "is done with its message of the retry queue",
+    ("slots", "take"): "books the slot",
 }
 _UNITS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
+# Calls that are answered with nothing where there is nothing; others, where it is done.
+_ASKING: Final = ("read", "take change", "take")
 # Of a program's answer that is no HTTP answer, so much is told.
 _LONGEST: Final = 60
 
@@ -39,10 +52,12 @@ def called(call: Call) -> str:
         return f"takes over the claim of {name_in(call.arguments[0].owner)}"
     if call.name == "put" and isinstance(first, Receipt) and first.status is Status.COMPLETED:
         return "claims the key, and stores its answer with it"
+    if call.name == "publish":
+        return f"publishes the event on the topic of {call.arguments[0].topic}"
     return _CALLS.get((call.port, call.name), f"calls {call.port}: {call.name.replace('_', ' ')}")
 
 
-def heard(value: Any, now: int) -> str:  # noqa: ANN401 - any port's answer
+def heard(call: Call, value: Any, now: int) -> str:  # noqa: ANN401 - any port's answer
     """What a call is answered, in a few words. `now`: ms since the epoch."""
     if isinstance(value, Raised):
         return f"{value.kind.__name__}"
@@ -54,9 +69,9 @@ def heard(value: Any, now: int) -> str:  # noqa: ANN401 - any port's answer
         return _provided(json.loads(value.body))
     if isinstance(value, Gone):
         return "there is nothing any more"
-    if isinstance(value, Written | TakenOver | Done):
-        return "done"
-    return "there is nothing" if value is None else "done"
+    if isinstance(value, Booking):
+        return "refused, it is taken"
+    return "there is nothing" if value is None and call.name in _ASKING and call.port != "slots" else "done"
 
 
 def _there(item: Receipt, now: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from proof.planted import answering, claims, effects, fences, takeovers, windows
+from proof.planted import accepting, answering, claims, delivering, effects, fences, takeovers, windows
 from proof.planted.plant import Planted, find
 
 __all__ = ["ALL", "Planted", "find"]
@@ -16,5 +16,7 @@ ALL: Final[tuple[Planted, ...]] = (
     *windows.PLANTED,
     *effects.PLANTED,
     *answering.PLANTED,
+    *accepting.PLANTED,
+    *delivering.PLANTED,
 )
 """Every planted version; each rule of the checkers is broken by one of them at least (a test reads both)."""
