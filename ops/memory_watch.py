@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -11,8 +14,7 @@ import psutil
 from ops.memory import Bound, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from subprocess import Popen
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ops.memory import Growth
 
@@ -70,18 +72,39 @@ class MemoryWatch:
         return [series.judge(requests) for series in self.series.values()]
 
 
-def watch_judge(process: Popen[bytes], requests: int) -> Growth:
-    """Sample the process that judges until it ends.
+def watch_judge(imports: str, judging: str, words: Sequence[str], requests: int, *, quiet: bool) -> Growth:
+    """Judge in a process of its own, and sample that until it ends.
 
-    How far it is nobody outside can see: its samples are laid evenly over the requests that it judges.
+    Its size begins to count when its modules are loaded. How far it is nobody outside can see: its samples
+    are laid evenly over the requests that it judges.
+
+    Args:
+        imports, judging: Python that loads what it needs, and that judges.
+        words: its arguments.
+        requests: how many it judges.
+        quiet: throw away what it prints.
     """
     sizes: list[float] = []
-    with suppress(psutil.NoSuchProcess):
-        judge = psutil.Process(process.pid)
-        while process.poll() is None:
-            sizes += _megabytes([judge])
-            time.sleep(_JUDGE_SECONDS)
-    process.wait()
+    loaded, told = os.pipe()  # the other end is closed when the modules are there, or the process is gone
+    try:
+        process = subprocess.Popen(  # noqa: S603 - no shell; our own interpreter and code
+            [sys.executable, "-c", f"import os; {imports}; os.close({told}); {judging}", *words],
+            stdout=subprocess.DEVNULL if quiet else None,
+            pass_fds=[told],
+        )
+    finally:
+        os.close(told)
+    with open(loaded, "rb") as pipe:  # noqa: PTH123 - a descriptor
+        pipe.read()
+    try:
+        with suppress(psutil.NoSuchProcess):
+            judge = psutil.Process(process.pid)
+            while process.poll() is None:
+                sizes += _megabytes([judge])
+                time.sleep(_JUDGE_SECONDS)
+    finally:
+        process.terminate()  # nothing, when it has ended
+        process.wait()
     spread = [(requests * number // max(1, len(sizes) - 1), size) for number, size in enumerate(sizes)]
     return Series(JUDGING, JUDGE, spread).judge(requests)
 

@@ -117,7 +117,7 @@ def memory_cells(row: dict[str, Any]) -> tuple[str, ...]:
     sizes = tuple(f"{row[name]:,.0f} MB" if name in row else "-" for name in names)
     slope = f"{row['mbPer100kRequests']:+.1f}" if "mbPer100kRequests" in row else "-"
     bound = f"{row['boundMb']:.0f} MB" if "boundMb" in row else "none"
-    told = {True: "yes", False: "**no**", None: "not ours, not judged"}[row["constant"]]
+    told = {True: "yes", False: "**no**", None: "not judged"}[row["constant"]]
     if row["constant"] is False and "growthMb" not in row:
         told = "**not known**: too few samples"
     return (row["name"], *sizes, slope, bound, told)

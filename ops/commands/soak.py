@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -194,16 +192,8 @@ class _Soak:
         """In a process of its own: what the judge holds is then told apart from what this one does."""
         words = ["verify", "--history", str(directory.path), "--home", str(self._home)]
         words += ["--settle-seconds", str(self._settle_seconds), *(["--json"] if self._as_json else [])]
-        process = subprocess.Popen(  # noqa: S603 - no shell; our own interpreter and command
-            [sys.executable, "-c", "from ops.cli import main; main()", *words],
-            stdout=subprocess.DEVNULL if self._as_json else None,
-        )
-        try:
-            return watch_judge(process, self._settings.requests)
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
+        imports, judging = "from ops.cli import main", "main()"
+        return watch_judge(imports, judging, words, self._settings.requests, quiet=self._as_json)
 
     def _write_down(self, directory: RunDirectory, growths: list[Growth]) -> dict[str, Any]:
         summary = json.loads(directory.summary.read_text()) if directory.summary.exists() else None

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from ops import memory_watch
@@ -79,18 +80,20 @@ def test_the_slope_is_that_of_the_least_squares() -> None:
 
 
 def _judge(body: str) -> Growth:
-    """Watch a process that does this."""
-    return watch_judge(subprocess.Popen([sys.executable, "-c", body]), REQUESTS)
+    """Watch a process that loads 80 MB, as modules, and then does this."""
+    return watch_judge("import time; modules = b'x' * 80_000_000", body, [], REQUESTS, quiet=True)
 
 
 def test_a_judge_that_keeps_what_it_reads_is_told_from_one_that_does_not() -> None:
-    """Both read for three seconds; one keeps 30 MB of every tenth of a second."""
-    flat = _judge("import time; block = b'x' * 30_000_000\nfor _ in range(30): time.sleep(0.1)")
-    growing = _judge(
-        "import time; kept = []\nfor _ in range(30): kept.append(b'x' * 30_000_000); time.sleep(0.1)"
-    )
+    """Both read for three seconds; one keeps 10 MB of every tenth of a second."""
+    flat = _judge("block = b'x' * 10_000_000\nfor _ in range(30): time.sleep(0.1)")
+    growing = _judge("kept = []\nfor _ in range(30): kept.append(b'x' * 10_000_000); time.sleep(0.1)")
     assert (flat.constant, growing.constant) == (True, False)
-    assert growing.growth_mb > 300
+    assert growing.growth_mb > 100
+
+
+def test_a_judge_that_does_not_even_begin_has_no_memory_to_judge() -> None:
+    assert not watch_judge("raise SystemExit(1)", "", [], REQUESTS, quiet=True).known
 
 
 def test_a_storms_processes_are_found_by_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +121,7 @@ def test_a_storms_processes_are_found_by_what_they_are(monkeypatch: pytest.Monke
             assert 3.0 < series.samples[0][1] < 100.0
     finally:
         for process in started:
-            for child in memory_watch.psutil.Process(process.pid).children():
+            for child in psutil.Process(process.pid).children():
                 child.kill()
             process.kill()
             process.communicate()
