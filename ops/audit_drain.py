@@ -10,8 +10,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 if TYPE_CHECKING:
     from loadtest.collect import AuditQueues
 
-# Twenty queues with a dozen messages each are emptied in a second or two of a busy local AWS.
-_EVERY_SECONDS: Final = 10.0
+# Twenty queues with a dozen or two messages each are emptied in a few seconds of a busy local AWS; looking more
+# often finds most of them empty, and each look costs a request.
+_EVERY_SECONDS: Final = 20.0
 
 
 class AuditDrain:
