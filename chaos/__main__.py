@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from chaos.conduct import NothingSaved
 from chaos.plants import PLANTS
+from chaos.recovery import RecoveryFailed
 from chaos.report import again, judged, lines
 from chaos.run import Run, run
 from loadtest.operations import BY_NAME
@@ -27,7 +29,7 @@ from tenants.loader import load
 REQUESTS, KEYS, SECONDS = 2_500, 120, 120.0
 # Fewer at once than in the demo: each client at once is a cold worker, and here all start cold three times
 # (with skewed clocks, after the restart, and when they are as they were again).
-_USERS, _BURST = 6, 4
+_USERS, _BURST = 4, 3
 # As the demo's: longer than the visibility timeout of the retry queue (30 s), here with room for two.
 _PATIENCE_SECONDS = 90.0
 
@@ -78,7 +80,7 @@ def main(
     chosen = () if plant is None else (PLANTS[plant],)
     try:
         outcome = run(Run(settings, place, chosen, _PATIENCE_SECONDS, typer.echo))
-    except (LocalPlatformError, StormError, TargetError, RuntimeError) as error:
+    except (LocalPlatformError, StormError, TargetError, NothingSaved, RecoveryFailed) as error:
         typer.echo(f"FAILED: the run did not come to its end: {error}", err=True)
         typer.echo(again(settings, place, plant), err=True)
         raise typer.Exit(1) from error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -10,10 +12,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chaos.disorder import DELAY_SECONDS, Disorder
 from chaos.faults import Kind
 from chaos.script import Act
+from chaos.workers import standing_still, storm_clients
 from loadtest import storm
+from ops.local.emulator import HEALTHY_SECONDS, port_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from chaos.proxy import Wires
@@ -25,6 +29,10 @@ if TYPE_CHECKING:
 
 # Between two looks at how many attempts there are; the storm itself looks four times a second.
 _LOOK_SECONDS: Final = 0.1
+
+
+class NothingSaved(Exception):
+    """The local AWS did not end by itself, so that all it held is gone."""
 
 
 class Conductor:
@@ -44,6 +52,8 @@ class Conductor:
         self._disorder = Disorder(target, wires.schedule.seed)
         self._say = say
         self._sent = 0
+        self._up = threading.Event()
+        self._up.set()
         self._threads: list[threading.Thread] = []
         self._failed: list[BaseException] = []
 
@@ -60,6 +70,7 @@ class Conductor:
             for occasion in occasions:
                 while self._sent < occasion.attempts and storming.is_alive():
                     storming.join(_LOOK_SECONDS)
+                self._up.wait()
                 self._say(f"at {self._sent:>5} attempts: {occasion.act.value}")
                 self._act(occasion)
         finally:
@@ -90,6 +101,7 @@ class Conductor:
             wires.held.add("dispatch")
         else:
             # The storm goes on meanwhile: bringing all of it up takes longer than its first answer.
+            self._up.clear()
             self._beside(self._restart)
 
     def _beside(self, act: Callable[..., None], *arguments: object) -> None:
@@ -115,11 +127,33 @@ class Conductor:
 
     def _restart(self) -> None:
         """SIGTERM in the middle of everything; it saves items and queues, and no stream."""
-        if not self._emulator.stop():
-            raise RuntimeError("the local AWS had to be killed, and saved nothing: this run proves nothing")
-        self._wires.held.clear()
-        self._platform.up()
+        endpoint = self._emulator.endpoint()
+        assert endpoint is not None, "it runs"
+        # What is on its way is cut off; the clients see that when the API is there again.
+        with standing_still(storm_clients()) as go_on, self._script_goes_on():
+            if not self._emulator.stop():
+                raise NothingSaved(
+                    "the local AWS had to be killed and saved nothing: this run proves nothing"
+                )
+            self._wires.held.clear()
+            self._beside(self._go_on_when_up, endpoint.port, go_on)
+            self._platform.up()
         self._wires.tally.add(Kind.RESTART)
+
+    def _go_on_when_up(self, port: int, go_on: Callable[[], None]) -> None:
+        deadline = time.monotonic() + HEALTHY_SECONDS
+        while not port_taken(port) and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+        self._up.set()
+        go_on()
+
+    @contextmanager
+    def _script_goes_on(self) -> Iterator[None]:
+        """Whatever becomes of the restart, the script must not wait for it for ever."""
+        try:
+            yield
+        finally:
+            self._up.set()
 
     def _calm(self) -> None:
         self._wires.armed.clear()

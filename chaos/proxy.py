@@ -139,6 +139,9 @@ class _Server(ThreadingHTTPServer):
         self.wires = wires
         self.function = function
 
+    def handle_error(self, *_: object) -> None:
+        """Say nothing: a caller that was killed, or has given up, is what this is for."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"

@@ -29,6 +29,8 @@ def lines(outcome: Outcome) -> Iterator[str]:
     yield f"  {'onceward dispatch replay: lost in the stream, brought back':<58}{outcome.lost:>8,}"
     for queue, letters in sorted(outcome.redriven.items()):
         yield f"  {'onceward dlq redrive ' + queue:<58}{letters:>8,}"
+    republished = "onceward dispatch replay --republish: the local bus's losses"
+    yield f"  {republished:<58}{outcome.bus_lost:>8,}"
     if retried is not None:
         repeated = f"sent again afterwards, {retried.keys:,} keys of tenants"
         yield f"  {repeated:<58}{retried.attempts:>8,}"

@@ -1,4 +1,4 @@
-"""The processes that the functions run in: children of the emulator, killed by the connection they hold."""
+"""The processes of a run: the functions' workers, killed by the connection they hold, and the clients."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ops.local.files import read_json
 from ops.local.process import ProcessId
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 _LOOPBACK: Final = "127.0.0.1"
@@ -39,6 +40,38 @@ class Workers:
         with contextlib.suppress(psutil.Error):
             return emulator.children(recursive=True) if emulator else []
         return []
+
+
+@contextlib.contextmanager
+def standing_still(clients: Sequence[psutil.Process]) -> Iterator[Callable[[], None]]:
+    """Stop processes where they are (SIGSTOP) until the function that is given is called, or the block ends.
+
+    Clients of a server that is down are refused in a millisecond, and would be through with their storm
+    before it is back.
+    """
+
+    def go_on() -> None:
+        for client in clients:
+            with contextlib.suppress(psutil.Error):
+                client.resume()
+
+    try:
+        for client in clients:
+            with contextlib.suppress(psutil.Error):
+                client.suspend()
+        yield go_on
+    finally:
+        go_on()
+
+
+def storm_clients() -> list[psutil.Process]:
+    """Locust's processes: children of this one, which runs the storm."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if "locust" in process.cmdline():
+                found.append(process)
+    return found
 
 
 def _comes_from(connection: Any, port: int) -> bool:  # noqa: ANN401 - psutil names no type for it
