@@ -57,7 +57,7 @@ class Slots(AwsPort):
         store.taken = dict(state)
         result = getattr(store, call.name)(*call.arguments)
         broken = [
-            f"the booking of {place[1]} is another's now: two patients have one slot"
+            f"a slot of {place[0]} is booked for another now: two patients have one slot"
             for place, booking in state
             if store.taken.get(place) != booking
         ]

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from proof.planted import accepting, answering, claims, delivering, effects, fences, takeovers, windows
+from proof.planted import (
+    accepting,
+    answering,
+    booking,
+    claims,
+    delivering,
+    effects,
+    fences,
+    takeovers,
+    windows,
+)
 from proof.planted.plant import Planted, find
 
 __all__ = ["ALL", "Planted", "find"]
@@ -16,6 +26,7 @@ ALL: Final[tuple[Planted, ...]] = (
     *windows.PLANTED,
     *effects.PLANTED,
     *answering.PLANTED,
+    *booking.PLANTED,
     *accepting.PLANTED,
     *delivering.PLANTED,
 )
