@@ -10,8 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 if TYPE_CHECKING:
     from loadtest.collect import AuditQueues
 
-# Twenty queues with a dozen or two messages each are emptied in a few seconds of a busy local AWS; looking more
-# often finds most of them empty, and each look costs a request.
+# Twenty queues with a dozen or two messages each are emptied in a few seconds of a busy local AWS; who looks
+# more often finds most of them empty, and each look costs a request.
 _EVERY_SECONDS: Final = 20.0
 
 

@@ -36,6 +36,7 @@ from ops.memory_watch import MemoryWatch, watch_judge
 from ops.output import print_columns, print_json
 from ops.soak_tenants import tenant_ids, write_tenants
 from ops.stages import HOME, reach
+from proof.figures import put
 
 # Issue 4: so many requests over so many keys and tenants, in under 40 minutes with all that belongs to it.
 _REQUESTS: Final = 200_000
@@ -56,7 +57,7 @@ onceward soak
 
 onceward soak --requests 20000 --keys 2000
 
-onceward soak --figures .onceward/soak/runs/3fa91c
+onceward soak --figures .onceward/soak/runs/3fa91c --write docs/proof.md
 """
 
 
@@ -85,6 +86,10 @@ def command(
             help="Only print the figures of a soak's run as Markdown.", exists=True, file_okay=False
         ),
     ] = None,
+    write: Annotated[
+        Path | None,
+        typer.Option(help="With --figures: put them into this page, between its marks `soak`.", exists=True),
+    ] = None,
 ) -> None:
     """Send a long storm to a platform of its own with many tenants, judge it, and judge everyone's memory.
 
@@ -94,8 +99,10 @@ def command(
     directory.
     """
     if figures is not None:
-        typer.echo(_told_of(figures), nl=False)
+        _tell(_told_of(figures), write)
         return
+    if write is not None:
+        raise typer.BadParameter("name the soak's run with --figures", param_hint="--write")
     settings = RunSettings(
         run_id=new_run_id(),
         stage=STAGE,
@@ -118,6 +125,16 @@ def command(
         print_json(found)
     if not (found["passed"] and found["constant"]):
         raise typer.Exit(1)
+
+
+def _tell(text: str, page: Path | None) -> None:
+    if page is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        put(page, "soak", text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--write") from error
 
 
 def _told_of(directory: Path) -> str:

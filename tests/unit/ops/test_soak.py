@@ -107,6 +107,21 @@ def test_the_figures_of_a_run_are_printed_again(tmp_path: Path) -> None:
     assert done.stdout == soak_figures.markdown(found)
 
 
+def test_the_figures_of_a_run_are_put_into_a_page_that_has_marks_for_them(tmp_path: Path) -> None:
+    found = _found(SUMMARY, FLAT)
+    (tmp_path / "soak.json").write_text(json.dumps(found))
+    page = tmp_path / "page.md"
+    words = ["soak", "--figures", str(tmp_path), "--write", str(page)]
+    page.write_text("Before\n<!-- soak -->\nnot yet run\n<!-- /soak -->\nAfter\n")
+    for _ in range(2):
+        assert CliRunner().invoke(app, words).exit_code == 0
+        told = soak_figures.markdown(found).strip()
+        assert page.read_text() == f"Before\n<!-- soak -->\n{told}\n<!-- /soak -->\nAfter\n"
+    page.write_text("no marks")
+    assert CliRunner().invoke(app, words).exit_code == 2
+    assert CliRunner().invoke(app, ["soak", "--write", str(page)]).exit_code == 2
+
+
 @pytest.mark.parametrize("content", [None, "{", "{}", "[]"])
 def test_a_directory_without_figures_is_refused(tmp_path: Path, content: str | None) -> None:
     if content is not None:
