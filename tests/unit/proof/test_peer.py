@@ -1,7 +1,7 @@
 """The search over Powertools finds what breaks its promises, and is itself checked.
 
-What takes more faults or attempts is left to `make proof`. `test_peer_by_hand.py` has each broken promise on the
-real library over moto, without the search.
+What takes more faults or attempts is left to `make proof`. `test_peer_by_hand.py` has each broken promise on
+the real library over moto, without the search.
 """
 
 from __future__ import annotations
