@@ -10,7 +10,7 @@ import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from chaos import refusing
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from chaos.faults import Schedule
     from chaos.tally import Tally
+
+    _Note: TypeAlias = Callable[[Kind], None]
 
 # Longer than a function waits for any answer (2 s) and shorter than one lives (30 s).
 _UPSTREAM_SECONDS: Final = 20.0
@@ -63,7 +65,6 @@ class Wires:
     def decide(self, function: str, service: str, operation: str) -> tuple[Fault | None, int]:
         """The fault for the call that has just come, and the call's number."""
         if function in self.held and service == "dynamodb":
-            self.tally.add(Kind.HELD, function, service, operation)
             return Fault(Kind.HELD), 0
         if not self.armed.is_set() or service not in refusing.SERVICES:
             return None, 0
@@ -158,45 +159,49 @@ class _Handler(BaseHTTPRequestHandler):
         function, wires = self.server.function, self.server.wires
         wires.note_clock(function, call.headers)
         fault, number = wires.decide(function, service, operation)
-        if fault is not None and fault.kind is not Kind.HELD:
-            wires.tally.add(fault.kind, function, service, operation, number)
+
+        def note(kind: Kind) -> None:
+            wires.tally.add(kind, function, service, operation, number)
+
         try:
-            self._answer(call, service, fault, number)
+            self._answer(call, service, fault, number, note)
         except (OSError, http.client.HTTPException):
             # Whoever is on the other side has gone: the caller sees a broken connection, as it would.
             self._drop()
 
-    def _answer(self, call: Call, service: str, fault: Fault | None, number: int) -> None:
+    def _answer(self, call: Call, service: str, fault: Fault | None, number: int, note: _Note) -> None:
         if fault is None:
             self._pass(call)
         elif fault.kind in {Kind.THROTTLE, Kind.HELD, Kind.ERROR}:
             made = refusing.failure if fault.kind is Kind.ERROR else refusing.throttle
+            note(fault.kind)
             self._refuse(made(service, number))
         elif fault.kind in _BEFORE:
-            self._before(call, fault)
-        else:
-            self._after(call, fault)
-
-    def _before(self, call: Call, fault: Fault) -> None:
-        """Nothing has happened yet when the caller loses its connection, or its life."""
-        if fault.kind is Kind.LATE_EFFECT:
-            self.server.wires.forward_later(call, fault.seconds)
-        if fault.kind is Kind.KILL_BEFORE:
-            self.server.wires.kill(self.client_address[1])
-        self._drop()
-
-    def _after(self, call: Call, fault: Fault) -> None:
-        if fault.kind is Kind.LATENCY:
-            time.sleep(fault.seconds)
-        if fault.kind in {Kind.LATENCY, Kind.COPY}:
+            self._before(call, fault, note)
+        elif fault.kind in {Kind.LATENCY, Kind.COPY}:
+            time.sleep(fault.seconds if fault.kind is Kind.LATENCY else 0)
+            note(fault.kind)
             self._pass(call)
             if fault.kind is Kind.COPY:
                 self.server.wires.forward_later(call, fault.seconds)
-            return
-        self.server.wires.forward(call)
-        if fault.kind is Kind.KILL_AFTER:
-            self.server.wires.kill(self.client_address[1])
+        else:
+            self.server.wires.forward(call)
+            note(self._killed(Kind.KILL_AFTER, fault.kind, otherwise=Kind.LOST_ANSWER))
+            self._drop()
+
+    def _before(self, call: Call, fault: Fault, note: _Note) -> None:
+        """Nothing has happened yet when the caller loses its connection, or its life."""
+        if fault.kind is Kind.LATE_EFFECT:
+            self.server.wires.forward_later(call, fault.seconds)
+            note(fault.kind)
+        else:
+            note(self._killed(Kind.KILL_BEFORE, fault.kind, otherwise=Kind.RESET))
         self._drop()
+
+    def _killed(self, wanted: Kind, kind: Kind, otherwise: Kind) -> Kind:
+        """Kill the caller if that is `wanted`; what became of the call: one that is gone lost it only."""
+        killed = kind is wanted and self.server.wires.kill(self.client_address[1])
+        return kind if killed else otherwise
 
     def _pass(self, call: Call) -> None:
         status, headers, content = self.server.wires.forward(call)

@@ -41,6 +41,7 @@ class World:
     wires: Wires
     tally: Tally
     killed: list[int] = field(default_factory=list)
+    there: list[bool] = field(default_factory=lambda: [True])
 
     def client(self, service: str, attempts: int = 1) -> Any:
         return boto3.client(
@@ -60,17 +61,18 @@ class World:
 def world(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[World]:
     tally = Tally(tmp_path / "faults.log")
     killed: list[int] = []
+    there = [True]
 
     def kill(port: int) -> bool:
         killed.append(port)
-        return True
+        return there[0]
 
     with upstream() as behind:
         url = f"http://127.0.0.1:{behind.server_port}"
         wires = Wires(Scripted(first=request.param), tally, upstream_of(url), kill)
         wires.armed.set()
         with between(wires, ["fulfil"]):
-            yield World(behind, wires, tally, killed)
+            yield World(behind, wires, tally, killed, there)
     tally.close()
 
 
@@ -128,6 +130,18 @@ def test_the_worker_that_calls_is_killed_before_or_after_the_effect(world: World
         world.send()
     assert len(world.killed) == 1
     assert len(world.behind.effects) == effects
+
+
+@pytest.mark.parametrize(
+    ("world", "counted"),
+    [(Fault(Kind.KILL_BEFORE), Kind.RESET), (Fault(Kind.KILL_AFTER), Kind.LOST_ANSWER)],
+    indirect=["world"],
+)
+def test_a_worker_that_is_gone_already_counts_as_no_kill(world: World, counted: Kind) -> None:
+    world.there[0] = False
+    with pytest.raises(BROKEN):
+        world.send()
+    assert world.tally.counts == {counted: 1}
 
 
 @pytest.mark.parametrize("world", [Fault(Kind.THROTTLE), Fault(Kind.ERROR)], indirect=True)
