@@ -53,8 +53,11 @@ class Sent:
         return event | {"resource": self.resource}
 
 
-class _NoSecrets:
+class NoSecrets:
+    """No tenant has any."""
+
     def find(self, tenant_id: str, name: str) -> tuple[str, ...]:
+        """See `SecretStore`."""
         del tenant_id, name
         return ()
 
@@ -86,7 +89,7 @@ def executed(
         dependencies = execute.Dependencies(
             settings=ExecuteSettings("local", "receipts", "slots", "/onceward/local/", (), None),
             store=store(life.ask),
-            ports=Ports(AskingProvider(life.ask), slots(life.ask) if slots else _NoSlots(), _NoSecrets()),
+            ports=Ports(AskingProvider(life.ask), slots(life.ask) if slots else _NoSlots(), NoSecrets()),
             logger=silent(),
             clock_ms=life.clock_ms,
             randomness=life.randomness(),

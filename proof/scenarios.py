@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from handlers.domain.work import WEBHOOKS
 from proof.accepting import OTHER_LEAD, accepted, lead, order, outward
 from proof.appointments import appointment, appointments
 from proof.payments import payments, two_bodies, two_tenants
+from proof.working import Pending, work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,8 @@ QUICK: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(outward, [order()] * 2, 1),
     partial(appointments, [appointment("ada"), appointment("bob")], 1),
     partial(appointments, [appointment("ada")] * 2, 1),
+    partial(work, 2, 2),
+    partial(work, 1, 2, Pending(kind=WEBHOOKS), reconcilers=1),
 )
 """What `make test` searches: two attempts and two faults."""
 
@@ -56,5 +60,15 @@ FULL: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(appointments, [appointment("ada"), appointment("ada"), appointment("bob")], 2),
     partial(appointments, [appointment("ada"), appointment("ada", reason="a cough")], 3),
     partial(appointments, [appointment("ada"), appointment("ada", tenant="brook")], 2),
+    partial(work, 2, 3),
+    partial(work, 3, 2, Pending(messages=2)),
+    partial(work, 2, 3, Pending(kind=WEBHOOKS)),
+    partial(work, 2, 3, Pending(max_receives=1)),
+    partial(work, 2, 3, Pending(recorded=False, messages=2)),
+    partial(work, 1, 3, reconcilers=1),
+    partial(work, 2, 2, reconcilers=2),
+    partial(work, 2, 2, Pending(messages=2), skews_ms=(3_000, -2_000)),
+    # Beyond the margin of a lease: two may be at it at once, which an upsert bears.
+    partial(work, 2, 2, Pending(messages=2), skews_ms=(-200_000, 0)),
 )
 """What `make proof` searches: two attempts and three faults, three attempts and two."""
