@@ -27,7 +27,7 @@ from tests.builders import NOW_MS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from proof.peer_table import Table
+    from proof.peer_records import Table
     from proof.scenario import Seen
     from proof.search import Found
 

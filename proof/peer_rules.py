@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from handlers.domain.receipt import Receipt
-    from proof.peer_table import Table, Window
+    from proof.peer_records import Table, Window
     from proof.programs import Call
     from proof.provider import Charge
     from proof.receipts import Table as ReceiptTable

@@ -6,13 +6,14 @@ something else, and has to be read first. The contract test runs the same reques
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from proof.peer_handler import PORT, TABLE
 from proof.peer_promises import Promise, broken
+from proof.peer_records import Claim, Item, Table, Window, number
 from proof.ports import Applied
 from proof.programs import Raised
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from proof.programs import Call
-
-Item = dict[str, dict[str, str]]
 
 _PUT: Final[dict[str, Any]] = {
     "TableName": TABLE,
@@ -57,64 +56,6 @@ _SET: Final = {
     "validation": ":validation_key",
 }
 _MS: Final = 1000
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim whose holder has not ended it by a write of its own. `until`: ms since the epoch."""
-
-    by: str
-    until: int
-
-
-@dataclass(frozen=True)
-class Window:
-    """One use of a key, as the checker remembers it, whatever becomes of the item.
-
-    Attributes:
-        id: the item's. since: when it was opened, ms since the epoch.
-        until: when it ends by all that was written, in seconds since the epoch. (The utility still keeps a
-            record for the second that begins then; nothing is judged in that.)
-        holder: who claimed last; None once that attempt deleted its claim.
-        claims: those not ended by their holders. claimants: everybody who ever held it.
-        answers: the texts that were stored, each once, oldest first.
-    """
-
-    id: str
-    since: int
-    until: int
-    holder: str | None
-    claims: tuple[Claim, ...]
-    claimants: tuple[str, ...]
-    answers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Table:
-    """The items that stand, by id, and every window that there ever was, oldest first."""
-
-    items: tuple[tuple[str, Item], ...] = ()
-    windows: tuple[Window, ...] = ()
-
-    def item(self, item_id: str) -> Item | None:
-        """The item of an id."""
-        return dict(self.items).get(item_id)
-
-    def window(self, item_id: str) -> Window | None:
-        """The latest window of an id."""
-        return next((one for one in reversed(self.windows) if one.id == item_id), None)
-
-    def with_item(self, item_id: str, item: Item | None) -> Table:
-        """With this item in the place of what was there."""
-        items = {**dict(self.items), item_id: item}
-        return replace(self, items=tuple(sorted((k, v) for k, v in items.items() if v is not None)))
-
-    def with_window(self, window: Window, *, new: bool) -> Table:
-        """With this window, a new one or the latest of its id, changed."""
-        if new:
-            return replace(self, windows=(*self.windows, window))
-        latest = self.window(window.id)
-        return replace(self, windows=tuple(window if one is latest else one for one in self.windows))
 
 
 class TimedOut(ReadTimeoutError):
@@ -155,8 +96,8 @@ class PeerTable:
         return Applied(after.with_item(item["id"]["S"], item), {}, said)
 
     def _claimed(self, state: Table, attempt: str, item: Item, now: int) -> tuple[Table, tuple[str, ...]]:
-        item_id, until = item["id"]["S"], _number(item, "expiration")
-        claim = Claim(attempt, _number(item, "in_progress_expiration"))
+        item_id, until = item["id"]["S"], number(item, "expiration")
+        claim = Claim(attempt, number(item, "in_progress_expiration"))
         window = state.window(item_id)
         if window is None or window.until * _MS <= now:
             return state.with_window(Window(item_id, now, until, attempt, (claim,), (attempt,)), new=True), ()
@@ -183,7 +124,7 @@ class PeerTable:
         assert window is not None, "nobody completes what was never claimed"
         if window.until * _MS <= now:
             # Its window is over: what it stores opens another, of which nobody was told anything.
-            until = _number(item, "expiration")
+            until = number(item, "expiration")
             fresh = Window(item_id, now, until, attempt, (), window.claimants, (answer,))
             return Applied(state.with_item(item_id, item).with_window(fresh, new=True), {}, said)
         if window.answers and answer not in window.answers:
@@ -191,7 +132,7 @@ class PeerTable:
             said += self._told(Promise.ONE_ANSWER, [broken(Promise.ONE_ANSWER, text)])
         changed = replace(
             window,
-            until=max(window.until, _number(item, "expiration")),
+            until=max(window.until, number(item, "expiration")),
             claims=_without(window, attempt),
             answers=tuple(dict.fromkeys((*window.answers, answer))),
         )
@@ -238,25 +179,25 @@ class PeerTable:
         """See `Port`. The last ms of a claim and of a record, and the first after each."""
         for _, item in state.items:
             if item["status"]["S"] == "INPROGRESS":
-                until = _number(item, "in_progress_expiration")
+                until = number(item, "in_progress_expiration")
                 yield from (until, until + 1)
-            over = (_number(item, "expiration") + 1) * _MS
+            over = (number(item, "expiration") + 1) * _MS
             yield from (over - 1, over)
 
     def lapses(self, state: Table, now: int) -> Iterable[tuple[str, Table, tuple[str, ...]]]:
         """See `Port`. TTL on `expiration`, as the documentation sets it up."""
         for item_id, item in state.items:
-            if _number(item, "expiration") < now // _MS:
+            if number(item, "expiration") < now // _MS:
                 yield "TTL deletes the record", state.with_item(item_id, None), ()
 
 
 def _may_replace(existing: Item, values: Mapping[str, dict[str, str]]) -> bool:
     """What the condition of `_PUT` says of an item that exists."""
-    expired = "expiration" in existing and _number(existing, "expiration") < int(values[":now"]["N"])
+    expired = "expiration" in existing and number(existing, "expiration") < int(values[":now"]["N"])
     lapsed = (
         existing.get("status") == values[":inprogress"]
         and "in_progress_expiration" in existing
-        and _number(existing, "in_progress_expiration") < int(values[":now_in_millis"]["N"])
+        and number(existing, "in_progress_expiration") < int(values[":now_in_millis"]["N"])
     )
     return expired or lapsed
 
@@ -268,7 +209,3 @@ def _refused(existing: Item) -> Raised:
 
 def _without(window: Window, attempt: str) -> tuple[Claim, ...]:
     return tuple(one for one in window.claims if one.by != attempt)
-
-
-def _number(item: Item, name: str) -> int:
-    return int(item[name]["N"])

@@ -9,12 +9,16 @@ from handlers.domain.operation import Booking
 from handlers.domain.outbound import Answer
 from handlers.domain.ports import Gone, Held, TakenOver
 from handlers.domain.receipt import Receipt, Status
+from handlers.domain.work_item import AlreadyDone, NoSuchWork, TwinAtWork
 from proof.programs import Raised, name_in
 from proof.provider import HONOURS_MS, Charge
 from proof.receipts import Table
+from proof.records import Kept
+from proof.work_queue import Queue
+from proof.work_rules import due_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from proof.programs import Call
 
@@ -37,10 +41,34 @@ _CALLS: Final = {
     ("retry queue", "take"): "is given what the retry queue has",
     ("retry queue", "acknowledge"): "is done with its message of the retry queue",
     ("slots", "take"): "books the slot",
+    ("records", "claim"): "claims the work",
+    ("records", "finish"): "marks the work as done",
+    ("records", "fail"): "gives the work back",
+    ("records", "overdue"): "looks whether work is overdue",
+    ("records", "page"): "looks for work that is pending",
+    ("records", "mark_requeued"): "marks the work as queued again",
+    ("records", "give_up"): "gives the work up",
+    ("work queue", "receive"): "is given a message of the queue",
+    ("work queue", "acknowledge"): "is done with its message",
+    ("work queue", "hide"): "puts its message off",
+    ("work queue", "redrive"): "brings the dead letters back",
+    ("destination", "upsert"): "sends the record to its destination",
+    ("bus", "announce"): "announces it on the bus",
+    ("idempotency table", "put_item"): "claims the key (PutItem)",
+    ("idempotency table", "update_item"): "stores its answer (UpdateItem)",
+    ("idempotency table", "delete_item"): "deletes the record (DeleteItem)",
 }
 _UNITS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
 # Calls that are answered with nothing where there is nothing; others, where it is done.
-_ASKING: Final = ("read", "take change", "take")
+_ASKING: Final = ("read", "take change", "take", "receive", "overdue")
+# Of kinds of answers that say it all.
+_ANSWERS: Final[Mapping[type, str]] = {
+    AlreadyDone: "it is done already",
+    Booking: "refused, it is taken",
+    Gone: "there is nothing any more",
+    NoSuchWork: "there is no record of it",
+    TwinAtWork: "refused, another is at it",
+}
 # Of a program's answer that is no HTTP answer, so much is told.
 _LONGEST: Final = 60
 
@@ -66,11 +94,11 @@ def heard(call: Call, value: Any, now: int) -> str:  # noqa: ANN401 - any port's
     if isinstance(value, TakenOver) and value.receipt.checkpoint is not None:
         return "done, and there is a checkpoint"
     if isinstance(value, Answer):
-        return _provided(json.loads(value.body))
-    if isinstance(value, Gone):
-        return "there is nothing any more"
-    if isinstance(value, Booking):
-        return "refused, it is taken"
+        return _provided(json.loads(value.body)) if call.port == "provider" else f"{value.status}"
+    if type(value) in _ANSWERS:
+        return _ANSWERS[type(value)]
+    if value is False:
+        return "refused"
     return "there is nothing" if value is None and call.name in _ASKING and call.port != "slots" else "done"
 
 
@@ -83,7 +111,7 @@ def _there(item: Receipt, now: int) -> str:
 
 
 def _provided(document: dict[str, Any]) -> str:
-    found = [each["id"] for each in document.get("charges", [document])]
+    found = [str(each.get("id")) for each in document.get("charges", [document])]
     return ", ".join(found) or "there is none"
 
 
@@ -99,6 +127,8 @@ def answered(name: str, answer: Any) -> str:  # noqa: ANN401 - any program's
 
 def meanings(state: Any, at: int) -> Iterator[str]:  # noqa: ANN401 - any port's state
     """What begins, of this state, at the moment `at`."""
+    if hasattr(state, "meanings"):  # a port's state may say it itself
+        yield from state.meanings(at)
     if isinstance(state, Table):
         for _, item in state.items:
             owner = name_in(item.owner)
@@ -107,17 +137,27 @@ def meanings(state: Any, at: int) -> Iterator[str]:  # noqa: ANN401 - any port's
                 item.expires_at: f"the window of {owner} is over",
                 item.expires_at - 1: f"the window of {owner} is all but over",
             }
-            if item.status is Status.IN_PROGRESS:
-                moments |= {
-                    item.lease_until: f"the lease of {owner} ends",
-                    item.lease_until + 1: f"the lease of {owner} is over",
-                }
             yield from (said for moment, said in moments.items() if moment == at)
+            if item.status is Status.IN_PROGRESS:
+                yield from (f"the lease of {owner} {said}" for said in _ending(item.lease_until, at))
+    if isinstance(state, Kept):
+        for _, stored in state.working:
+            lease, owner = stored.item.lease_until, name_in(stored.item.owner or "")
+            yield from (f"the lease of {owner} {said}" for said in _ending(lease, at))
+            yield from ("the work is overdue" for due in due_at(stored) if due == at)
+    if isinstance(state, Queue):
+        for message in state.messages:
+            if message.visible_at == at:
+                yield f"the queue brings message {message.number + 1}"
     for charge in state if isinstance(state, tuple) else ():
         if isinstance(charge, Charge) and charge.made_at + HONOURS_MS == at:
             yield f"the provider forgets the key of {charge.id}"
         elif isinstance(charge, Charge) and charge.made_at + HONOURS_MS - 1 == at:
             yield f"the provider is about to forget the key of {charge.id}"
+
+
+def _ending(lease_until: int, at: int) -> list[str]:
+    return ["ends"] * (at == lease_until) + ["is over"] * (at == lease_until + 1)
 
 
 def count(number: int, what: str) -> str:

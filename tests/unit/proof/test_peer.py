@@ -17,8 +17,8 @@ from proof import peer
 from proof.payments import payment
 from proof.peer_handler import PORT, served
 from proof.peer_promises import Promise, promises_in
+from proof.peer_records import Table, Window
 from proof.peer_rules import HeldReceipts, PeerRules, other_requests
-from proof.peer_table import Table, Window
 from proof.programs import Call
 from proof.provider import Charge
 from proof.requests import unmeasured
@@ -143,3 +143,9 @@ def test_the_peers_handler_is_run_again_alike() -> None:
     assert runs[0].complete
     assert (runs[0].states, runs[0].schedules) == (runs[1].states, runs[1].schedules)
     assert callable(served(payment()))
+
+
+def test_a_late_schedule_says_which_claim_is_over() -> None:
+    verdict = peer.Comparison(bounds=((2, 1),)).peer(peer.LATE_MS, [Promise.FENCED])[Promise.FENCED]
+    assert "28.001 s PASS: the claim of A is over" in verdict.story
+    assert "A stores its answer (UpdateItem): done" in verdict.story

@@ -30,7 +30,7 @@ from tests.unit.proof.peer_world import dynamodb, make_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from proof.peer_table import Table
+    from proof.peer_records import Table
 
 _SENT = {"key": "k", "body": "one"}
 _OTHER = {"key": "k", "body": "another"}
