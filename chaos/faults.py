@@ -53,16 +53,17 @@ _PARTS: Final[tuple[tuple[Kind, int], ...]] = (
     (Kind.THROTTLE, 25),
     (Kind.LOST_ANSWER, 30),
     (Kind.LATE_EFFECT, 15),
-    (Kind.KILL_BEFORE, 4),
-    (Kind.KILL_AFTER, 6),
+    (Kind.KILL_BEFORE, 3),
+    (Kind.KILL_AFTER, 4),
     (Kind.COPY, 100),
 )
 BY_CALL: Final = frozenset(kind for kind, _ in _PARTS)
 """What the schedule may say of a call."""
 _WHOLE: Final = 1_000
-# Of the first so many calls each kind meets one, so that a small storm has every kind: no more faults than
-# later on, and soon passed by whichever function takes the storm's requests.
-_FIRST_CALLS: Final = 60
+# Of the first so many calls of these, each kind meets one, so that a small storm has every kind too. Of these
+# alone: a worker that is killed is a cold start, and twenty functions and services would be forty of them.
+_FIRST_CALLS: Final = 40
+_FIRST: Final = frozenset({("ingest", "dynamodb"), ("dispatch", "sns")})
 
 # (least, most) seconds. Latency: past the functions' own time limit for an answer (2 s) now and then. A late
 # effect: after the SDK's retry, which comes within a second. A copy: after later messages of the same queue.
@@ -81,7 +82,8 @@ class Schedule:
         `service` is the name in the call's signature: `dynamodb`, `sqs`, `sns`, `events`, `ssm`.
         """
         parts = [one for one in _PARTS if one[0] is not Kind.COPY or service in QUEUEING]
-        kind = (self._first if number < _FIRST_CALLS else self._drawn)(function, service, number, parts)
+        first = number < _FIRST_CALLS and (function, service) in _FIRST
+        kind = (self._first if first else self._drawn)(function, service, number, parts)
         if kind is None:
             return None
         least, most = _SECONDS.get(kind, (0.0, 0.0))
