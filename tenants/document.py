@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer, ComposerError
 from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -23,6 +24,8 @@ _TAG: Final = "tag:yaml.org,2002:"
 # Everything else that YAML resolves on its own (a date, say) stays the text that was written.
 _TYPED: Final = frozenset({"bool", "int", "float", "null"})
 _CONTAINERS: Final = frozenset({f"{_TAG}map", f"{_TAG}seq"})
+# As of a request's body, and far more than any tenant file needs.
+_MAX_DEPTH: Final = 64
 # Far more than any rule of a tenant file allows.
 _LARGEST: Final = 10**40
 
@@ -61,6 +64,7 @@ def parse(file: str, text: str) -> Document:
     """Read one YAML document; faults are noted in the result, never raised."""
     document = Document(file)
     yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = _Composer
     try:
         with warnings.catch_warnings():
             # An anchor that is there twice; the reader refuses the first one already.
@@ -75,9 +79,6 @@ def parse(file: str, text: str) -> Document:
         return document
     except YAMLError as error:  # no mark: a character that YAML does not allow
         document.faults.append(Fault(file, 1, "yaml", _first_line(str(error))))
-        return document
-    except RecursionError:  # ruamel reads what is nested with a function that calls itself
-        document.faults = [Fault(file, 1, "yaml", "is nested too deeply")]
         return document
     except ValueError:  # ruamel makes characters of escapes without asking whether Unicode has them
         document.faults.append(Fault(file, 1, "yaml", "holds an escape that is no character"))
@@ -99,6 +100,22 @@ def _problem(error: MarkedYAMLError) -> str:
 
 def _first_line(problem: str) -> str:
     return problem.strip().splitlines()[0]
+
+
+class _Composer(Composer):
+    """ruamel's, to a depth of `_MAX_DEPTH`: deeper it would take seconds, and then all of the stack."""
+
+    _depth = 0
+
+    def compose_node(self, parent: Node | None, index: object) -> Node | None:
+        """Read one node and all below it."""
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            mark = self.parser.peek_event().start_mark
+            raise ComposerError(problem="is nested too deeply", problem_mark=mark)
+        node: Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 class _Reader:

@@ -18,8 +18,8 @@ from tests.unit.fuzz import strategies as odd
 
 # A profile of our own: every test of this file together stays below some ten seconds of one core. `None`: a
 # machine that is busy is no fault (hangs are found by the guided fuzzer, which has a limit for each input).
-few = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-many = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @many

@@ -76,6 +76,7 @@ def test_scalars_are_what_yaml_1_2_says(text: str, value: object) -> None:
         ('b: 1\na: "\\U00110000"\n', 1, "yaml", "holds an escape that is no character"),
         ("[" * 5000, 1, "yaml", "is nested too deeply"),
         ("{a: " * 5000, 1, "yaml", "is nested too deeply"),
+        ("a:\n  b: " + "[" * 100, 2, "yaml", "is nested too deeply"),
     ],
 )
 def test_what_hides_meaning_is_a_fault_with_its_line(text: str, line: int, field: str, rule: str) -> None:

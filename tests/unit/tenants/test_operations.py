@@ -136,6 +136,7 @@ def test_the_longest_lease_is_what_the_function_can_hold() -> None:
     ("url", "rule"),
     [
         *(("http://a.example/{id}", "must be an https:// address"), ("a.example/{id}", "https:// address")),
+        ("https://[2606:4700::1]84443/{id}", "must be an https:// address"),
         *(
             ("https://a.example/things", "must contain {id}"),
             ("https://{id}.example/", "only after the host"),
