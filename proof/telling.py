@@ -124,7 +124,7 @@ def _clock(world: World, before: State, at: int, after: State) -> str:
         for number, (was, now) in enumerate(zip(before.actors, after.actors, strict=True))
         if now == CRASHED != was
     ]
-    return f"{wording.span(at - before.now)} PASS: {'; '.join(said) or 'nothing runs any more'}"
+    return f"{wording.span(at - before.now)} PASS{': ' * bool(said)}{'; '.join(said)}"
 
 
 def _heard(world: World, state: State, actor: int, call: int) -> str:

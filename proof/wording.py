@@ -18,7 +18,7 @@ from proof.work_queue import Queue
 from proof.work_rules import due_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from proof.programs import Call
 
@@ -129,30 +129,43 @@ def meanings(state: Any, at: int) -> Iterator[str]:  # noqa: ANN401 - any port's
     """What begins, of this state, at the moment `at`."""
     if hasattr(state, "meanings"):  # a port's state may say it itself
         yield from state.meanings(at)
-    if isinstance(state, Table):
-        for _, item in state.items:
-            owner = name_in(item.owner)
-            moments = {
-                item.purge_at * 1000: f"TTL may delete the item of {owner}",
-                item.expires_at: f"the window of {owner} is over",
-                item.expires_at - 1: f"the window of {owner} is all but over",
-            }
-            yield from (said for moment, said in moments.items() if moment == at)
-            if item.status is Status.IN_PROGRESS:
-                yield from (f"the lease of {owner} {said}" for said in _ending(item.lease_until, at))
-    if isinstance(state, Kept):
-        for _, stored in state.working:
-            lease, owner = stored.item.lease_until, name_in(stored.item.owner or "")
-            yield from (f"the lease of {owner} {said}" for said in _ending(lease, at))
-            yield from ("the work is overdue" for due in due_at(stored) if due == at)
-    if isinstance(state, Queue):
-        for message in state.messages:
-            if message.visible_at == at:
-                yield f"the queue brings message {message.number + 1}"
-    for charge in state if isinstance(state, tuple) else ():
-        if isinstance(charge, Charge) and charge.made_at + HONOURS_MS == at:
+    elif isinstance(state, Table):
+        yield from _of_receipts(state, at)
+    elif isinstance(state, Kept):
+        yield from _of_work(state, at)
+    elif isinstance(state, Queue):
+        yield from (
+            f"the queue brings message {one.number + 1}" for one in state.messages if one.visible_at == at
+        )
+    elif isinstance(state, tuple):
+        yield from _of_charges([one for one in state if isinstance(one, Charge)], at)
+
+
+def _of_receipts(table: Table, at: int) -> Iterator[str]:
+    for _, item in table.items:
+        owner = name_in(item.owner)
+        moments = {
+            item.purge_at * 1000: f"TTL may delete the item of {owner}",
+            item.expires_at: f"the window of {owner} is over",
+            item.expires_at - 1: f"the window of {owner} is all but over",
+        }
+        yield from (said for moment, said in moments.items() if moment == at)
+        if item.status is Status.IN_PROGRESS:
+            yield from (f"the lease of {owner} {said}" for said in _ending(item.lease_until, at))
+
+
+def _of_work(kept: Kept, at: int) -> Iterator[str]:
+    for _, stored in kept.working:
+        lease, owner = stored.item.lease_until, name_in(stored.item.owner or "")
+        yield from (f"the lease of {owner} {said}" for said in _ending(lease, at))
+        yield from ("the work is overdue" for due in due_at(stored) if due == at)
+
+
+def _of_charges(charges: Iterable[Charge], at: int) -> Iterator[str]:
+    for charge in charges:
+        if charge.made_at + HONOURS_MS == at:
             yield f"the provider forgets the key of {charge.id}"
-        elif isinstance(charge, Charge) and charge.made_at + HONOURS_MS - 1 == at:
+        elif charge.made_at + HONOURS_MS - 1 == at:
             yield f"the provider is about to forget the key of {charge.id}"
 
 

@@ -14,6 +14,7 @@ from proof.planted import (
     fences,
     takeovers,
     windows,
+    working,
 )
 from proof.planted.plant import Planted, find
 
@@ -29,5 +30,6 @@ ALL: Final[tuple[Planted, ...]] = (
     *booking.PLANTED,
     *accepting.PLANTED,
     *delivering.PLANTED,
+    *working.PLANTED,
 )
 """Every planted version; each rule of the checkers is broken by one of them at least (a test reads both)."""
