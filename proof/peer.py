@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
-from proof import payments
+from proof import payments, wording
 from proof.peer_handler import PORT, served
 from proof.peer_promises import Promise, promises_in
 from proof.peer_rules import HeldReceipts, OncewardRules, PeerRules
@@ -132,7 +132,7 @@ def peer_scenario(
     actors = tuple(Actor(name, str(one), served(one), lives_ms=lives_ms) for name, one in sent.items())
     return Scenario(
         name=f"Powertools{', two bodies' * other}, a worker lives {lives_ms // 1000} s: {attempts} attempts, "
-        f"up to {faults} faults",
+        f"up to {wording.count(faults, 'fault')}",
         actors=actors,
         ports=(PeerTable(judged), Provider()),
         rules=PeerRules(judged, probes),
