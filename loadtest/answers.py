@@ -1,6 +1,6 @@
 """What the clients of a run know: for each pair of tenant and key, the answers that it got.
 
-Memory grows with the keys and with the different answers; of an attempt only its id is kept.
+Memory grows with the keys, and with what each attempt says of its key: a long run is heard a part at a time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Answers:
     Attributes:
         by_pk: by partition key (`tenantId#key`). reads: the GETs.
         attempted: how often each (tenant, key, body hash) was attempted as planned, sent or not.
-        repeated_ids: attempt ids that are more than once in the history.
+        requests: how many attempts of each partition key, sent or not.
         words: by tenant, what may be an id in the answers that refused it, and the key that was refused.
     """
 
@@ -43,9 +43,8 @@ class Answers:
         self.reads: list[Attempt] = []
         self.counts = Counts()
         self.attempted: Counter[tuple[str, str, str]] = Counter()
-        self.repeated_ids: set[str] = set()
+        self.requests: Counter[str] = Counter()
         self.words: dict[tuple[str, str], str] = {}
-        self._ids: set[str] = set()
         self._keys: set[str] = set()
 
     def hear(self, attempt: Attempt) -> None:
@@ -60,12 +59,10 @@ class Answers:
         _count(self.counts, attempt, kind)
         key = key_of(attempt)
         self._keys.add(key)
-        if attempt.attempt_id in self._ids:
-            self.repeated_ids.add(attempt.attempt_id)
-        self._ids.add(attempt.attempt_id)
         if attempt.scenario != AGAIN:
             self.attempted[attempt.tenant, key, attempt.body_hash] += 1
         pk = f"{attempt.tenant}#{key}"
+        self.requests[pk] += 1
         if pk not in self.by_pk:
             self.by_pk[pk] = heard.of(attempt, key)
         self.by_pk[pk].hear(attempt)

@@ -6,25 +6,50 @@ that plants its violation. It shares no code with the platform that it checks.
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from hashlib import sha256
-from http import HTTPStatus
+import heapq
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from loadtest import effects, ordering, outside, proof, tally
-from loadtest.expected import CLOCKS_MS
-from loadtest.heard import Reply
-from loadtest.verdict import Kind, Ordered, Verdict, Violations
+from loadtest import effects, one_key, ordering, outside, tally
+from loadtest.crossing import Crossing
+from loadtest.partitions import Pile
+from loadtest.proof import Proof
+from loadtest.reading import Reading
+from loadtest.verdict import Counts, Ordered, Pair, Verdict, Violations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from loadtest.answers import Answers
     from loadtest.expected import Expected
-    from loadtest.heard import KeyAnswers
     from loadtest.outside import Outside
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
+
+
+# Pairs of tenant and key that are kept for the report: more bars would be thinner than a pixel.
+_KEPT_PAIRS = 800
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """All that is known of some of the keys; the same key of another tenant is in the same part.
+
+    Attributes:
+        answers: what the clients know, from the history.
+        receipts, records, events: what of these keys is in the tables and was in the audit queues; None for
+            events where no queue listens, and then nothing is said about events.
+        expected: what the run was meant to do with them.
+        outside: what reached the provider and the CRM; None where nobody can tell, and then nothing is said
+            about that.
+    """
+
+    answers: Answers
+    receipts: Mapping[str, StoredReceipt]
+    records: Sequence[StoredRecord]
+    events: Sequence[AuditEvent] | None
+    expected: Expected
+    outside: Outside | None = None
 
 
 def check(
@@ -34,223 +59,103 @@ def check(
     events: Iterable[AuditEvent] | None,
     expected: Expected,
     seen_outside: Outside | None = None,
+    attempt_ids: Iterable[str] = (),
 ) -> Verdict:
-    """Judge a run.
-
-    Args:
-        answers: what the clients know, from the history.
-        receipts, records, events: what of this run is in the tables and was in the audit queues; None for
-            events where no queue listens, and then nothing is said about events.
-        expected: what the run was meant to do.
-        seen_outside: what reached the provider and the CRM; None where nobody can tell, and then nothing is
-            said about that.
-    """
-    found, ordered = Violations(), Ordered()
+    """Judge a run that fits in memory, in one part. `attempt_ids`: of all attempts."""
+    crossing = Crossing(Pile())
+    for one in attempt_ids:
+        crossing.attempt(one)
     by_pk = {receipt.pk: receipt for receipt in receipts}
-    recorded, published = list(records), None if events is None else list(events)
-    ids: defaultdict[str, set[str]] = defaultdict(set)
-    for pk, heard in answers.by_pk.items():
-        _check_key(heard, by_pk.get(pk), found)
-        ordering.check(heard, expected, found, ordered)
-        ids[pk] |= heard.record_ids
-        if pk in by_pk and by_pk[pk].record_id:
-            ids[pk].add(by_pk[pk].record_id or "")
-    effects.Effects(answers, by_pk, ids, found, expected.stage).check(recorded, published)
-    outside.check(answers, by_pk, recorded, expected, seen_outside, found)
-    _check_writes(answers, ids, found)
-    _check_ids("id", ids, found)
-    _check_ids("event", _event_ids(by_pk), found)
-    _check_leaks(answers, ids, found)
-    proof.check(answers, expected, found)
-    counts = answers.counts
-    counts.writes = len(by_pk)
-    counts.refusals = sum(receipt.refuses for receipt in by_pk.values())
-    counts.effects = counts.writes - counts.refusals
-    counts.never_accepted = sum(pk not in by_pk and not heard.answered for pk, heard in answers.by_pk.items())
-    return Verdict(
-        counts=counts,
-        violations=tuple(found.kept),
-        by_kind={kind.value: count for kind, count in found.counted.most_common()},
-        events_checked=events is not None,
-        writes_of={pk: len(ids[pk]) or _stands(by_pk.get(pk)) for pk in answers.by_pk},
-        ordered=ordered,
-        downstream_checked=seen_outside is not None,
-        by_operation=tally.by_operation(answers, by_pk, recorded, published, seen_outside),
-    )
+    published = None if events is None else list(events)
+    judge = Judge(crossing)
+    judge.take(Part(answers, by_pk, list(records), published, expected, seen_outside))
+    return judge.verdict()
+
+
+class Judge:
+    """Judges a run, a part of its keys after the other. Memory: of one part, and the first violations."""
+
+    def __init__(self, crossing: Crossing) -> None:
+        """`crossing`: knows the attempts' ids already, and nothing else."""
+        self._crossing = crossing
+        self._found, self._ordered, self._counts = Violations(), Ordered(), Counts()
+        self._reading, self._proof = Reading(), Proof()
+        self._by_operation: dict[str, dict[str, int]] = {}
+        self._writes: Counter[int] = Counter()
+        self._pairs: list[Pair] = []
+        self._events_checked = self._downstream_checked = True
+
+    def take(self, part: Part) -> None:
+        """Judge some of the keys."""
+        answers, by_pk, found = part.answers, part.receipts, self._found
+        ids: defaultdict[str, set[str]] = defaultdict(set)
+        for pk, heard in answers.by_pk.items():
+            one_key.check(heard, by_pk.get(pk), found)
+            ordering.check(heard, part.expected, found, self._ordered)
+            ids[pk] |= heard.record_ids
+            if pk in by_pk and by_pk[pk].record_id:
+                ids[pk].add(by_pk[pk].record_id or "")
+        rules = effects.Effects(answers, by_pk, ids, found, part.expected.stage)
+        rules.check(part.records, part.events, self._reading)
+        outside.check(answers, by_pk, part.records, part.expected, part.outside, found, self._crossing)
+        one_key.check_ids(answers, ids, found)
+        self._note_names(part, ids)
+        self._proof.take(answers, part.expected, found)
+        self._count(part, ids)
+
+    def _note_names(self, part: Part, ids: Mapping[str, set[str]]) -> None:
+        for pk, named in ids.items():
+            for one in sorted(named):
+                self._crossing.named("id", one, pk)
+        for pk, receipt in part.receipts.items():
+            if receipt.event_id:
+                self._crossing.named("event", receipt.event_id, pk)
+        for (tenant, word), pk in part.answers.words.items():
+            self._crossing.told(tenant, word, pk)
+
+    def _count(self, part: Part, ids: Mapping[str, set[str]]) -> None:
+        answers, by_pk = part.answers, part.receipts
+        counts = answers.counts
+        counts.writes = len(by_pk)
+        counts.refusals = sum(receipt.refuses for receipt in by_pk.values())
+        counts.effects = counts.writes - counts.refusals
+        counts.never_accepted = sum(
+            pk not in by_pk and not heard.answered for pk, heard in answers.by_pk.items()
+        )
+        self._counts.add(counts)
+        pairs = [
+            Pair(heard.tenant, heard.key, answers.requests[pk], len(ids[pk]) or _stands(by_pk.get(pk)))
+            for pk, heard in answers.by_pk.items()
+        ]
+        self._writes.update(pair.writes for pair in pairs)
+        self._pairs = heapq.nlargest(_KEPT_PAIRS, [*self._pairs, *pairs], key=lambda pair: pair.rank)
+        tally.add(
+            self._by_operation,
+            tally.by_operation(answers, by_pk, part.records, part.events, part.outside),
+        )
+        self._events_checked &= part.events is not None
+        self._downstream_checked &= part.outside is not None
+
+    def verdict(self) -> Verdict:
+        """Judge what concerns several keys, and the run as a whole. Once, after the last part."""
+        found = self._found
+        self._reading.check(found)
+        self._crossing.check(found)
+        self._proof.check(self._counts, self._crossing, found)
+        tally.add_slots(self._by_operation, self._crossing.slots)
+        return Verdict(
+            counts=self._counts,
+            violations=tuple(found.kept),
+            by_kind={kind.value: count for kind, count in found.counted.most_common()},
+            events_checked=self._events_checked,
+            writes_per_key=dict(self._writes),
+            pairs=tuple(self._pairs),
+            ordered=self._ordered,
+            downstream_checked=self._downstream_checked,
+            by_operation=self._by_operation,
+        )
 
 
 def _stands(receipt: StoredReceipt | None) -> int:
     """A refusal that stands is one write: its receipt, which names no record."""
     return int(receipt is not None and receipt.refuses)
-
-
-def _check_key(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations) -> None:
-    def broken(kind: Kind, detail: str) -> None:
-        found.add(kind, heard.tenant, heard.key, detail)
-
-    for status, times in heard.unexpected.items():
-        broken(Kind.UNEXPECTED_ANSWER, f"{times} answers with status {status}")
-    for times, kind, what in (
-        (heard.unreadable, Kind.UNREADABLE_ANSWER, "of 2xx carry no id"),
-        (heard.malformed, Kind.REPLAY_BODY, "are not, word for word, what webhooks are answered"),
-        (heard.misaddressed, Kind.MISADDRESSED, "carry another request's correlation id"),
-        (heard.misplaced, Kind.ANSWERED_ID, "have a Location that is not their record's"),
-    ):
-        if times:
-            broken(kind, f"{times} answers {what}")
-    _check_in_progress(heard, found)
-    if heard.created > 1:
-        broken(Kind.SECOND_WRITE, f"{heard.created} answers say that the request was new ({_ids(heard)})")
-    if heard.answered and not heard.created and heard.first_unseen_ms > heard.first_replay_ms + CLOCKS_MS:
-        broken(Kind.NO_FIRST_ANSWER, "every answer says it is a replay, and no earlier attempt is unknown")
-    if receipt is None:
-        _check_missing_receipt(heard, found)
-        _check_replays(heard, next(iter(heard.first), None), found)
-        return
-    others = heard.record_ids - {receipt.record_id}
-    if others:
-        broken(Kind.ANSWERED_ID, f"answered {_ids(heard)}, but the receipt's record is {receipt.record_id}")
-    _check_stored_answer(heard, receipt, found)
-    _check_bodies(heard, receipt, found)
-
-
-def _check_in_progress(heard: KeyAnswers, found: Violations) -> None:
-    """A 409 "still running" is for execute mode, and only for a request that began before the first was done.
-
-    That it was done is known from its own answer or from a replay of it, whichever came first.
-    """
-    late_ms = heard.last_in_progress_ms - heard.first_answer_ms
-    if heard.in_progress and late_ms > CLOCKS_MS:
-        detail = f"told that the first request still ran, {late_ms:.0f} ms after its answer was known"
-        found.add(Kind.LATE_IN_PROGRESS, heard.tenant, heard.key, detail)
-
-
-def _check_missing_receipt(heard: KeyAnswers, found: Violations) -> None:
-    if heard.answered:
-        found.add(
-            Kind.LOST_WRITE, heard.tenant, heard.key, f"answered ({_ids(heard)}), but there is no receipt"
-        )
-    elif heard.refused or heard.in_progress:
-        told = "422" if heard.refused else "409 in progress"
-        found.add(
-            Kind.LOST_WRITE, heard.tenant, heard.key, f"answered {told}, but there is no receipt behind it"
-        )
-
-
-def _check_stored_answer(heard: KeyAnswers, receipt: StoredReceipt, found: Violations) -> None:
-    """First answer, stored answer and replays must be one; `body` None is an answer too large to keep."""
-    stored = None
-    if receipt.status is not None and receipt.body is not None:
-        stored = Reply(receipt.status, sha256(receipt.body.encode()).hexdigest(), receipt.headers)
-    first = next(iter(heard.first), None) if len(heard.first) == 1 else None
-    if stored and first and stored != first:
-        found.add(
-            Kind.STORED_ANSWER,
-            heard.tenant,
-            heard.key,
-            f"the receipt holds another answer than attempt {heard.first[first]} was given: "
-            + _differ(first, stored),
-        )
-    _check_replays(heard, first or stored, found)
-
-
-def _check_replays(heard: KeyAnswers, reference: Reply | None, found: Violations) -> None:
-    """Every replay equals the first answer; without one (it was never seen), replays equal each other."""
-    fixed = heard.operation.duplicate
-    if fixed is not None and reference is not None and heard.replays:
-        # A duplicate of a webhook has an answer of its own; its words are checked where they are heard.
-        reference = Reply(fixed, next(iter(heard.replays)).response_hash, reference.headers)
-    for reply, attempt in heard.replays.items():
-        reference = reference or reply
-        for kind, same in (
-            (Kind.REPLAY_STATUS, reply.status == reference.status),
-            (Kind.REPLAY_BODY, reply.response_hash == reference.response_hash),
-            (Kind.REPLAY_HEADERS, reply.headers == reference.headers),
-        ):
-            if not same:
-                detail = (
-                    f"attempt {attempt} was given another answer than the first: {_differ(reference, reply)}"
-                )
-                found.add(kind, heard.tenant, heard.key, detail)
-
-
-def _check_bodies(heard: KeyAnswers, receipt: StoredReceipt, found: Violations) -> None:
-    """The key belongs to the body that was stored; with that body it is a 2xx, with another a 422.
-
-    A refusal that stands stores no body: the one that was refused is known from its answers.
-    """
-    owner = receipt.body_hash
-    if receipt.refuses:
-        owner = next(iter(heard.declined), None) if len(heard.declined) <= 1 else None
-    elif owner not in heard.sent and (receipt.completed or receipt.document):
-        found.add(
-            Kind.WRONG_CONTENT,
-            heard.tenant,
-            heard.key,
-            "the receipt holds a body that nobody sent with this key",
-        )
-    for _ in heard.accepted - {owner} if heard.operation.one_body else ():
-        found.add(
-            Kind.ACCEPTED_MISMATCH,
-            heard.tenant,
-            heard.key,
-            "another body than the stored one was answered 2xx",
-        )
-    # In execute mode an attempt that nobody saw the end of may have left its claim to the one that finished.
-    taken_over = heard.operation.may_run and heard.first_unseen_ms < math.inf
-    if heard.created == 1 and receipt.correlation_id not in heard.first.values() and not taken_over:
-        detail = f"attempt {receipt.correlation_id} wrote the receipt, and another was told that it is new"
-        found.add(Kind.WRONG_CONTENT, heard.tenant, heard.key, detail)
-    if owner in heard.refused:
-        found.add(Kind.FALSE_MISMATCH, heard.tenant, heard.key, "the body that is stored was answered 422")
-
-
-def _check_writes(answers: Answers, ids: dict[str, set[str]], found: Violations) -> None:
-    """One key has one id, wherever it is named: in answers, receipt and records."""
-    for pk, heard in answers.by_pk.items():
-        if len(ids[pk]) > 1 and heard.created <= 1:  # else said already
-            detail = f"{len(ids[pk])} ids: {', '.join(sorted(ids[pk])[:3])}"
-            found.add(Kind.SECOND_WRITE, heard.tenant, heard.key, detail)
-
-
-def _event_ids(receipts: dict[str, StoredReceipt]) -> dict[str, set[str]]:
-    return {pk: {receipt.event_id} for pk, receipt in receipts.items() if receipt.event_id}
-
-
-def _check_ids(what: str, ids: Mapping[str, set[str]], found: Violations) -> None:
-    """One id belongs to one tenant and key."""
-    owners: dict[str, str] = {}
-    for pk, named in ids.items():
-        for one in sorted(named):
-            owner = owners.setdefault(one, pk)
-            if owner != pk:
-                tenant, _, key = pk.partition("#")
-                same = owner.partition("#")[0] == tenant
-                kind = Kind.SHARED_ID if same else Kind.CROSS_TENANT
-                found.add(kind, tenant, key, f"{what} {one} is {owner}'s too")
-
-
-def _check_leaks(answers: Answers, ids: Mapping[str, set[str]], found: Violations) -> None:
-    """A refusal names no record of another tenant."""
-    owners = {one: pk.partition("#")[0] for pk, named in ids.items() for one in named}
-    for (tenant, word), pk in answers.words.items():
-        if owners.get(word, tenant) != tenant:
-            detail = f"a refusal names record {word} of {owners[word]}"
-            found.add(Kind.CROSS_TENANT, tenant, pk.partition("#")[2], detail)
-
-
-def _ids(heard: KeyAnswers) -> str:
-    shown = sorted(heard.record_ids)[:3]
-    return f"ids {', '.join(shown)}{', ...' if len(heard.record_ids) > len(shown) else ''}"
-
-
-def _differ(expected: Reply, got: Reply) -> str:
-    """What of two replies differs, for people."""
-    parts = []
-    if got.status != expected.status:
-        parts.append(f"status {got.status} for {HTTPStatus(expected.status).value}")
-    if got.response_hash != expected.response_hash:
-        parts.append(f"body bytes with SHA-256 {got.response_hash[:12]} for {expected.response_hash[:12]}")
-    if got.headers != expected.headers:
-        parts.append(f"headers {dict(got.headers)} for {dict(expected.headers)}")
-    return "; ".join(parts)

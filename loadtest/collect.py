@@ -6,7 +6,12 @@ import json
 import os
 import threading
 import time
+from array import array
+from bisect import bisect_left
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from heapq import merge
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -39,6 +44,8 @@ _HIDDEN_SECONDS = 60
 _MOST_THREADS = 10
 # Of the other tenants' queues: long polling asks all of SQS's servers, short polling only some.
 _SWEEP_WAIT_SECONDS = 1
+# Lines of events that are in memory at a time: some 10 MB.
+_LINES_AT_ONCE = 4096
 
 
 class Tables:
@@ -63,21 +70,21 @@ class Tables:
         """The records that are stored under these keys, by key."""
         return {item["pk"]: stored.record(item) for item in self._get(self._records, pks)}
 
-    def all_receipts(self, mark: str) -> dict[str, stored.StoredReceipt]:
+    def all_receipts(self, mark: str) -> Iterator[stored.StoredReceipt]:
         """Every receipt with `mark` in its key or its document, whoever's it is. Scans the table."""
         where = {
             "FilterExpression": "contains(#pk, :mark) OR contains(#outbox.#document, :mark)",
             "ExpressionAttributeNames": {"#pk": "pk", "#outbox": "outbox", "#document": "document"},
         }
-        return {item["pk"]: stored.receipt(item) for item in self._scan(self._receipts, mark, where)}
+        return map(stored.receipt, self._scan(self._receipts, mark, where))
 
-    def all_records(self, mark: str) -> dict[str, stored.StoredRecord]:
+    def all_records(self, mark: str) -> Iterator[stored.StoredRecord]:
         """Every record with `mark` in its document, whoever's it is. Scans the table."""
         where = {
             "FilterExpression": "contains(#document, :mark)",
             "ExpressionAttributeNames": {"#document": "document"},
         }
-        return {item["pk"]: stored.record(item) for item in self._scan(self._records, mark, where)}
+        return map(stored.record, self._scan(self._records, mark, where))
 
     def _get(self, table: str, pks: Iterable[str]) -> Iterator[dict[str, Any]]:
         # BatchGetItem refuses a key that is in it twice.
@@ -223,11 +230,43 @@ def _line(tenant: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _drop_cut_off_line(file: Path) -> None:
-    if file.exists():
-        content = file.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        if whole < len(content):
-            os.truncate(file, whole)
+    if not file.exists():
+        return
+    with file.open("rb") as lines:
+        # A line at a time: the file of a long run is no thing to hold.
+        whole = sum(len(line) for line in lines if line.endswith(b"\n"))
+    if whole < file.stat().st_size:
+        os.truncate(file, whole)
+
+
+class EventIds:
+    """The ids of the events in a file that grows. Of each it keeps 8 bytes: enough to know it again."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read = 0  # bytes
+        self._known = array("Q")  # sorted
+
+    def __contains__(self, event_id: str | None) -> bool:
+        digest = _digest(event_id or "")
+        at = bisect_left(self._known, digest)
+        return at < len(self._known) and self._known[at] == digest
+
+    def look(self) -> None:
+        """Read what is new in the file; a last line without its end is left for the next look."""
+        if not self._file.exists():
+            return
+        with self._file.open("rb") as lines:
+            lines.seek(self._read)
+            whole = takewhile(lambda line: line.endswith(b"\n"), lines)
+            while some := list(islice(whole, _LINES_AT_ONCE)):
+                self._read += sum(map(len, some))
+                new = sorted(_digest(stored.event_id(json.loads(line)["body"])) for line in some)
+                self._known = array("Q", merge(self._known, new))
+
+
+def _digest(event_id: str) -> int:
+    return int.from_bytes(blake2b(event_id.encode(), digest_size=8).digest(), "big")
 
 
 def read_events(file: Path) -> Iterator[AuditEvent]:

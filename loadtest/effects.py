@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from loadtest.history import conclusive
-from loadtest.operations import BY_NAME, LEADS, ORDERS
-from loadtest.stored import document_hash
+from loadtest.stored import as_announced, document_hash, operation_of
 from loadtest.verdict import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from loadtest.answers import Answers
-    from loadtest.history import Attempt
-    from loadtest.operations import Operation
+    from loadtest.reading import Reading
     from loadtest.stored import AuditEvent, StoredReceipt, StoredRecord
     from loadtest.verdict import Violations
 
@@ -29,7 +25,7 @@ class Effects:
     def __init__(
         self,
         answers: Answers,
-        receipts: dict[str, StoredReceipt],
+        receipts: Mapping[str, StoredReceipt],
         ids: dict[str, set[str]],
         found: Violations,
         stage: str,
@@ -47,7 +43,9 @@ class Effects:
         }
         self._sent_by_anyone = {body for _, body in self._senders}
 
-    def check(self, records: Iterable[StoredRecord], events: Iterable[AuditEvent] | None) -> None:
+    def check(
+        self, records: Iterable[StoredRecord], events: Iterable[AuditEvent] | None, reading: Reading
+    ) -> None:
         """Check everything; fills in how many records and events there were."""
         for receipt in self._receipts.values():
             self._check_receipt(receipt)
@@ -62,7 +60,11 @@ class Effects:
                 self._broken(
                     Kind.LOST_EVENT, receipt.pk, f"event {receipt.event_id} never reached the audit queue"
                 )
-        self._check_reads(recorded)
+        for attempt in self._answers.reads:
+            asked = self._by_record.get(attempt.body_hash)
+            reading.judge(attempt, asked, self._found, recorded=attempt.body_hash in recorded)
+        owners = {one.tenant for one in self._by_record.values()}
+        reading.seen(owners, (heard.tenant for heard in self._answers.by_pk.values() if heard.answered))
         self._answers.counts.records = len(recorded)
         self._answers.counts.events = len(published or ())
 
@@ -142,7 +144,7 @@ class Effects:
             if got != fits:
                 detail = f"event {event.event_id} has {name} {got!r}, not {fits!r}"
                 self._broken(Kind.WRONG_ENVELOPE, receipt.pk, detail)
-        if event.data_hash is None or event.data_hash != document_hash(_as_announced(receipt)):
+        if event.data_hash is None or event.data_hash != document_hash(as_announced(receipt)):
             self._broken(
                 Kind.WRONG_CONTENT, receipt.pk, f"event {event.event_id}: its data is not the document"
             )
@@ -165,55 +167,6 @@ class Effects:
         yield "attribute eventId", event.event_attribute, event.event_id
         yield "attribute type", event.type_attribute, event_type
 
-    def _check_reads(self, recorded: set[str]) -> None:
-        """Every read came to an answer, and every tenant read of its own records and of another's."""
-        unanswered: dict[tuple[str, str], Attempt] = {}
-        answered: set[tuple[str, str]] = set()
-        for attempt in self._answers.reads:
-            pair = (attempt.tenant, attempt.body_hash)
-            if not conclusive(attempt.status):
-                unanswered[pair] = attempt
-            else:
-                answered.add(pair)
-                self._check_read(attempt, recorded)
-        for (tenant, record_id), attempt in unanswered.items():
-            if (tenant, record_id) not in answered:
-                detail = f"record {record_id}: its last attempt ended with {attempt.status or 'no answer'}"
-                self._found.add(Kind.READS_INCOMPLETE, tenant, "", detail)
-        self._check_who_read(answered | set(unanswered))
-
-    def _check_who_read(self, asked: set[tuple[str, str]]) -> None:
-        owners = {record_id: one.pk.partition("#")[0] for record_id, one in self._by_record.items()}
-        accepted = {heard.tenant for heard in self._answers.by_pk.values() if heard.answered}
-        known = [(tenant, owners[record_id]) for tenant, record_id in asked if record_id in owners]
-        for tenant in sorted(accepted & set(owners.values())):
-            if (tenant, tenant) not in known:
-                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it read none of its own records")
-            others = set(owners.values()) - {tenant}
-            if others and not any(reader == tenant != owner for reader, owner in known):
-                self._found.add(Kind.READS_INCOMPLETE, tenant, "", "it asked for no record of another tenant")
-
-    def _check_read(self, attempt: Attempt, recorded: set[str]) -> None:
-        """A tenant reads its own record, byte for byte, and nobody else's."""
-        receipt = self._by_record.get(attempt.body_hash)
-        if receipt is None:
-            return
-        if receipt.pk.partition("#")[0] != attempt.tenant:
-            if attempt.status != HTTPStatus.NOT_FOUND:
-                detail = (
-                    f"{attempt.tenant} asked for record {attempt.body_hash} and was answered {attempt.status}"
-                )
-                self._broken(Kind.CROSS_TENANT, receipt.pk, detail)
-        elif attempt.body_hash not in recorded:
-            return  # said once already: there is no such record
-        elif attempt.status != HTTPStatus.OK:
-            detail = f"its tenant reads record {attempt.body_hash} and is answered {attempt.status}"
-            self._broken(Kind.LOST_RECORD, receipt.pk, detail)
-        elif attempt.response_body != _as_read(receipt):
-            self._broken(
-                Kind.WRONG_CONTENT, receipt.pk, f"record {attempt.body_hash} is read with other bytes"
-            )
-
     def _explain(self, tenant: str, body_hash: str | None, what: str, second: Kind, orphan: Kind) -> None:
         """Name the key of a record or event that no receipt names, by the body that is in it."""
         pk = self._senders.get((tenant, body_hash or ""))
@@ -235,21 +188,3 @@ class Effects:
     def _broken(self, kind: Kind, pk: str, detail: str) -> None:
         tenant, _, key = pk.partition("#")
         self._found.add(kind, tenant, key, detail)
-
-
-def operation_of(receipt: StoredReceipt) -> Operation:
-    """The operation that a receipt says it is of; a lead's rules where it says none that there is."""
-    return BY_NAME.get(receipt.operation, LEADS)
-
-
-def _as_announced(receipt: StoredReceipt) -> str | None:
-    """The data of a record's event: what a GET answers, where the event says that the work is done."""
-    return _as_read(receipt) if operation_of(receipt) is ORDERS else receipt.document
-
-
-def _as_read(receipt: StoredReceipt) -> str | None:
-    """What a GET of the record answers: the document, and as its last member the status of its work."""
-    done = operation_of(receipt).done
-    if done is None or receipt.document is None:
-        return receipt.document
-    return f'{receipt.document[:-1]},"status":"{done}"}}'

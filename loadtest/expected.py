@@ -11,7 +11,7 @@ from loadtest.plan import plan
 from loadtest.sequential import LEAST_LEASE_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
     from loadtest.run import RunSettings
@@ -23,6 +23,35 @@ CLOCKS_MS = 250.0
 _ONE_CLOCK_MS = 0.2
 # The stage on which nothing throttles and nobody else interferes: there every key must come through.
 _STRICT_STAGE = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One request of the plan.
+
+    Attributes:
+        tenant: who sends it. key: under which its receipt lives. body: hash of what is sent.
+        declined: it is a payment that the provider must decline. slot: that it asks for, if it does.
+    """
+
+    tenant: str
+    key: str
+    body: str
+    declined: bool = False
+    slot: str | None = None
+
+
+def planned(settings: RunSettings) -> Iterator[Planned]:
+    """Every request of a run's plan, one at a time. Raises ValueError when its settings make no plan."""
+    mark = settings.key_prefix
+    for one in plan(settings).requests():
+        yield Planned(
+            tenant=one.tenant,
+            key=bodies.stored_key(mark, one),
+            body=bodies.body_hash(mark, one),
+            declined=bodies.is_declined(mark, one),
+            slot=bodies.slot(mark, one),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +76,17 @@ class Expected:
     tolerance_ms: float = CLOCKS_MS
 
     @classmethod
-    def of(cls, settings: RunSettings) -> Self:
-        """From the settings of a run. Raises ValueError when they make no plan."""
+    def of(cls, settings: RunSettings, planned: Iterable[Planned]) -> Self:
+        """What a run was meant to do with some of its keys. `planned`: all that it was to send of those."""
         requests: Counter[tuple[str, str, str]] = Counter()
         declined: set[str] = set()
         slots: dict[str, str] = {}
-        mark = settings.key_prefix
-        for one in plan(settings).requests():
-            body = bodies.body_hash(mark, one)
-            requests[one.tenant, bodies.stored_key(mark, one), body] += 1
-            if bodies.is_declined(mark, one):
-                declined.add(body)
-            if (slot := bodies.slot(mark, one)) is not None:
-                slots[body] = slot
+        for one in planned:
+            requests[one.tenant, one.key, one.body] += 1
+            if one.declined:
+                declined.add(one.body)
+            if one.slot is not None:
+                slots[one.body] = one.slot
         # Under faults another process than the storm's adds attempts of its own (`chaos`).
         tolerance = CLOCKS_MS if settings.shares > 1 or settings.faults else _ONE_CLOCK_MS
         return cls(settings.stage, requests, frozenset(declined), slots, settings.faults, tolerance)

@@ -158,35 +158,42 @@ class HistoryWriter:
 
     def append(self, attempt: Attempt) -> None:
         """Write one line."""
-        self._file.write(json.dumps(_to_json(attempt), separators=(",", ":")) + "\n")
+        self._file.write(json.dumps(to_json(attempt), separators=(",", ":")) + "\n")
 
     def close(self) -> None:
         """Close the file; appending afterwards raises ValueError."""
         self._file.close()
 
 
-def read(directory: Path) -> Iterator[Attempt]:
-    """Yield every attempt of a run, file by file, without holding them all.
+def read(directory: Path, besides: Path | None = None) -> Iterator[Attempt]:
+    """Yield every attempt of a run, file by file, without holding them all; but for the file `besides`.
 
     Raises:
         ValueError: a line is not an attempt (names the file and the line). A last line without its end
             was cut off with its worker, and is skipped.
     """
     for path in sorted(directory.glob("history-*.jsonl")):
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.endswith("\n"):
-                    yield _parse(line, f"{path.name}:{number}")
+        if path != besides:
+            yield from read_file(path)
+
+
+def read_file(path: Path) -> Iterator[Attempt]:
+    """Yield every attempt of one file. Raises ValueError as `read` does."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.endswith("\n"):
+                yield _parse(line, f"{path.name}:{number}")
 
 
 def _parse(line: str, place: str) -> Attempt:
     try:
-        return _from_json(json.loads(line))
+        return from_json(json.loads(line))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{place}: not an attempt: {type(error).__name__}: {error}") from error
 
 
-def _to_json(attempt: Attempt) -> dict[str, object]:
+def to_json(attempt: Attempt) -> dict[str, object]:
+    """An attempt as it stands in the history."""
     return {
         "attemptId": attempt.attempt_id,
         "tenant": attempt.tenant,
@@ -209,7 +216,8 @@ def _to_json(attempt: Attempt) -> dict[str, object]:
     }
 
 
-def _from_json(line: dict[str, Any]) -> Attempt:
+def from_json(line: dict[str, Any]) -> Attempt:
+    """Read a line of the history. Raises KeyError, TypeError, ValueError or AttributeError for others."""
     return Attempt(
         attempt_id=line["attemptId"],
         tenant=line["tenant"],

@@ -64,7 +64,6 @@ class Measures:
         requests: POST attempts, warm-up included. latency: over all after it, but for planned drops.
         buckets: over time, from began_ms on. scenarios: by name, in the order of their first attempt.
         operations: likewise, in the order of `loadtest.operations`; their latencies are without the warm-up.
-        requests_per_key: attempts of each pair of tenant and key, most first.
     """
 
     began_ms: float
@@ -75,7 +74,6 @@ class Measures:
     buckets: tuple[Bucket, ...]
     scenarios: dict[str, Row]
     operations: dict[str, Row]
-    requests_per_key: dict[tuple[str, str], int]
 
 
 def measure(attempts: Iterable[Attempt]) -> Measures:
@@ -87,7 +85,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
     """
     scenarios: defaultdict[str, Row] = defaultdict(Row)
     operations: defaultdict[str, Row] = defaultdict(Row)
-    per_key: Counter[tuple[str, str]] = Counter()
+    requests = 0
     points: list[_Point] = []
     last = 0.0
     for attempt in attempts:
@@ -102,7 +100,7 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
             scenarios[attempt.scenario].latencies.append(attempt.latency_ms)
             if attempt.scenario != Scenario.WARM_UP.value:
                 operations[attempt.operation].latencies.append(attempt.latency_ms)
-        per_key[pair] += 1
+        requests += 1
         if attempt.scenario != Scenario.WARM_UP.value:
             points.append(_Point(attempt.intended_start_ms, attempt.end_ms, seen))
             last = max(last, attempt.end_ms)
@@ -113,12 +111,11 @@ def measure(attempts: Iterable[Attempt]) -> Measures:
         began_ms=first,
         seconds=seconds,
         width_s=width,
-        requests=per_key.total(),
+        requests=requests,
         latency=_latency(points),
         buckets=tuple(_buckets(points, first, width)),
         scenarios=dict(scenarios),
         operations={name: operations[name] for name in BY_NAME if name in operations},
-        requests_per_key=dict(per_key.most_common()),
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from loadtest.answers import Answers
+    from loadtest.crossing import Crossing
     from loadtest.expected import Expected
     from loadtest.stored import StoredReceipt, StoredRecord
     from loadtest.verdict import Violations
@@ -67,13 +68,14 @@ def check(
     expected: Expected,
     seen: Outside | None,
     found: Violations,
+    crossing: Crossing,
 ) -> None:
     """Check decisions and slots, and where `seen` tells of them charges and entities; fills in the counts."""
     rules = _Outside(answers, receipts, expected, found)
     rules.check_decisions()
-    rules.check_slots(records)
+    rules.note_slots(records, crossing)
     if seen is not None:
-        rules.check_charges(seen)
+        rules.check_charges(seen, crossing)
         rules.check_entities(seen)
         answers.counts.charges = len(seen.charges)
         answers.counts.entities = len(seen.entities)
@@ -103,23 +105,17 @@ class _Outside:
             if (heard.accepted - heard.declined) & declined:
                 self._broken(Kind.WRONG_DECISION, pk, "a card that the provider declines was charged")
 
-    def check_slots(self, records: Iterable[StoredRecord]) -> None:
-        """One appointment a slot, and nobody is told that a slot is taken which nobody has."""
-        booked = booked_slots(self._receipts.values(), records)
-        by_record = {receipt.record_id: pk for pk, receipt in self._receipts.items()}
-        for (tenant, slot), ids in booked.items():
-            if len(ids) > 1:
-                pks = sorted(by_record.get(one, f"{tenant}#") for one in ids)
-                detail = f"{slot} is booked {len(ids)} times: {', '.join(pks)}"
-                self._broken(Kind.SLOT_BOOKED_TWICE, pks[-1], detail)
+    def note_slots(self, records: Iterable[StoredRecord], crossing: Crossing) -> None:
+        """Which slots are booked, and which are said to be: their keys are others, and judged across them."""
+        for receipt in self._receipts.values():
+            _note_slot(crossing, receipt.tenant, receipt, receipt.pk)
+        for record in records:
+            _note_slot(crossing, record.pk.partition("#")[0], record, "")
         for pk, heard in self._answers.by_pk.items():
             for body in heard.declined if heard.operation == APPOINTMENTS else ():
-                wanted = self._expected.slots.get(body, "")
-                if (heard.tenant, wanted) not in booked:
-                    detail = f"told that {wanted or 'its slot'} is taken, and nobody has it"
-                    self._broken(Kind.WRONG_DECISION, pk, detail)
+                crossing.refused(heard.tenant, self._expected.slots.get(body, ""), pk)
 
-    def check_charges(self, seen: Outside) -> None:
+    def check_charges(self, seen: Outside, crossing: Crossing) -> None:
         """Each accepted payment is one charge of what was asked for; no other money was taken."""
         charges = seen.charges
         payments = {
@@ -132,19 +128,14 @@ class _Outside:
             if charge_id not in charged:
                 detail = f"it was answered, and there is no charge {charge_id}"
                 self._broken(Kind.LOST_CHARGE, receipt.pk, detail)
-        under: defaultdict[tuple[str, str], list[Charge]] = defaultdict(list)
         for charge in charges:
-            under[charge.account, charge.downstream_key].append(charge)
             found = payments.get(charge.charge_id)
+            crossing.charged(charge.account, charge.downstream_key, found.pk if found else "")
             if found is None:
                 self._explain_charge(charge, payments)
             else:
                 self._check_amount(charge, found)
                 self._check_place(found, charge.account, seen)
-        for (_, key), several in under.items():
-            if len(several) > 1:
-                pk = next((payments[c.charge_id].pk for c in several if c.charge_id in payments), "#")
-                self._broken(Kind.SECOND_CHARGE, pk, f"{len(several)} charges under downstream key {key}")
 
     def _charge_of(self, receipt: StoredReceipt) -> str:
         """The charge that a payment's answer names; its own key, which is no charge, where it names none."""
@@ -212,18 +203,10 @@ class _Outside:
         self._found.add(kind, tenant, key, detail)
 
 
-def booked_slots(
-    receipts: Iterable[StoredReceipt], records: Iterable[StoredRecord]
-) -> dict[tuple[str, str], set[str]]:
-    """The ids of the appointments that each (tenant, slot) is booked with, by receipts and records."""
-    found = [(one.tenant, one.document, one.record_id) for one in receipts]
-    found += [(one.pk.partition("#")[0], one.document, one.record_id) for one in records]
-    booked: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for tenant, document, record_id in found:
-        slot = bodies.slot_of(sent_in(document, APPOINTMENTS))
-        if slot is not None and record_id:
-            booked[tenant, slot].add(record_id)
-    return dict(booked)
+def _note_slot(crossing: Crossing, tenant: str, found: StoredReceipt | StoredRecord, pk: str) -> None:
+    slot = bodies.slot_of(sent_in(found.document, APPOINTMENTS))
+    if slot is not None and found.record_id:
+        crossing.booked(tenant, slot, found.record_id, pk)
 
 
 def _destination(receipt: StoredReceipt, seen: Outside) -> str | None:

@@ -26,8 +26,6 @@ _YELLOW = "#f0e442"
 
 # Violations that are seen without a click: the charts must not be pages away.
 _SHOWN_AT_ONCE = 15
-# Bars of the chart of writes: more would be thinner than a pixel. Those that are wrong are among them.
-_MOST_PAIRS = 800
 
 _TOLD_COLORS = {
     Told.NEW: _GREEN,
@@ -125,7 +123,7 @@ def _effects(verdict: Verdict) -> str:
 def _charts(verdict: Verdict, measures: Measures) -> list[dict[str, Any]]:
     if not measures.buckets:
         return []
-    return [_latency_chart(measures), _answers_chart(measures), _writes_chart(verdict, measures)]
+    return [_latency_chart(measures), _answers_chart(measures), _writes_chart(verdict)]
 
 
 def _latency_chart(measures: Measures) -> dict[str, Any]:
@@ -160,13 +158,11 @@ def _answers_chart(measures: Measures) -> dict[str, Any]:
     }
 
 
-def _writes_chart(verdict: Verdict, measures: Measures) -> dict[str, Any]:
-    pairs = [
-        (f"{tenant} {key.strip()}", requests, verdict.writes_of.get(f"{tenant}#{key}", 0))
-        for (tenant, key), requests in measures.requests_per_key.items()
+def _writes_chart(verdict: Verdict) -> dict[str, Any]:
+    drawn = [
+        (f"{one.tenant} {one.key.strip()}", one.requests, one.writes)
+        for one in sorted(verdict.pairs, key=lambda pair: -pair.requests)
     ]
-    wrong_first = sorted(pairs, key=lambda pair: pair[2] == 1)[:_MOST_PAIRS]
-    drawn = sorted(wrong_first, key=lambda pair: -pair[1])
     spread = ", ".join(
         f"{number(times)} with {writes}" for writes, times in sorted(verdict.writes_per_key.items())
     )

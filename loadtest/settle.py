@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from loadtest.collect import read_events
-from loadtest.effects import operation_of
+from loadtest.collect import EventIds
+from loadtest.stored import operation_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from loadtest.collect import AuditQueues, Tables
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 _QUIET_SECONDS = 5
 # Between two looks while something is missing.
 _LOOK_SECONDS = 0.5
+# Keys that are looked up at a time when they are first met: what all has followed from is forgotten again.
+_KEYS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,16 @@ def wait(
         progress: called with (done, expected).
     """
     began = changed = time.monotonic()
-    seen, last = _Seen(tables, queues, events_file, pks), (-1, -1)
+    seen, last = _Seen(tables, queues, events_file), (-1, -1)
+    queues.drain(0)
+    seen.meet(pks)
     while True:
         taken = queues.drain(0)
         seen.look(new_events=taken > 0)
         if (now := (seen.done, seen.expected)) != last or taken:
             last, changed = now, time.monotonic()
             progress(*now)
-        if seen.all_done and not queues.drain(_QUIET_SECONDS) and not queues.in_flight():
+        if seen.done == seen.expected and not queues.drain(_QUIET_SECONDS) and not queues.in_flight():
             break
         if time.monotonic() - changed > patience_seconds:
             break
@@ -75,53 +81,82 @@ def wait(
     return Settled(last[1], last[0], time.monotonic() - began)
 
 
-class _Seen:
-    """What has been seen of a run's receipts, records and events. Asks only for what is missing."""
+@dataclass(slots=True)
+class _Waiting:
+    """A receipt of which something has not followed yet.
 
-    def __init__(self, tables: Tables, queues: AuditQueues, events_file: Path, pks: Iterable[str]) -> None:
+    Attributes:
+        completed: it is. refuses: for good, so that nothing follows.
+        record_pk: where its record belongs; None while it names none. done: the status of one whose queued
+            work is done. recorded: it was seen so. event_id: of its event.
+    """
+
+    completed: bool
+    refuses: bool
+    record_pk: str | None
+    done: str | None
+    event_id: str | None
+    recorded: bool = False
+
+
+class _Seen:
+    """What has been seen of a run's receipts, records and events. Asks only for what is missing.
+
+    Memory: what is waited for, the keys without a receipt, and 8 bytes for each event.
+    """
+
+    def __init__(self, tables: Tables, queues: AuditQueues, events_file: Path) -> None:
         self._tables = tables
         self._complete = queues.complete
-        self._events_file = events_file
-        self._without_receipt = set(pks)
-        self._receipts: dict[str, StoredReceipt] = {}
-        self._finished: set[str] = set()  # records whose queued work, if they have any, is done
-        self._events = self._read_events()
+        self._without_receipt: set[str] = set()
+        self._waiting: dict[str, _Waiting] = {}
+        self._events = EventIds(events_file)
+        self.expected = 0  # receipts
+        self.done = 0
 
-    @property
-    def expected(self) -> int:
-        return len(self._receipts)
-
-    @property
-    def done(self) -> int:
-        return sum(map(self._is_done, self._receipts.values()))
-
-    @property
-    def all_done(self) -> bool:
-        return all(map(self._is_done, self._receipts.values()))
+    def meet(self, pks: Iterable[str]) -> None:
+        """Look for the first time, at some keys after the others."""
+        self._events.look()
+        left = iter(pks)
+        while some := list(islice(left, _KEYS_AT_ONCE)):
+            self._without_receipt.update(some)
+            self._ask(some)
 
     def look(self, *, new_events: bool) -> None:
         """Ask for the receipts that are not there or not completed, and for the records not finished."""
-        unfinished = {pk for pk, one in self._receipts.items() if not one.completed}
-        self._receipts |= self._tables.receipts(self._without_receipt | unfinished)
-        self._without_receipt -= set(self._receipts)
-        wanted = {pk: one for one in self._receipts.values() if (pk := _record_pk(one))}
-        missing = wanted.keys() - self._finished
-        for pk, record in self._tables.records(missing).items():
-            if record.status == operation_of(wanted[pk]).done:
-                self._finished.add(pk)
         if new_events:
-            self._events = self._read_events()
+            self._events.look()
+        unfinished = {pk for pk, one in self._waiting.items() if not one.completed}
+        self._ask(self._without_receipt | unfinished)
 
-    def _read_events(self) -> set[str]:
-        return {event.event_id for event in read_events(self._events_file)}
+    def _ask(self, pks: Collection[str]) -> None:
+        for pk, receipt in self._tables.receipts(pks).items():
+            self.expected += pk in self._without_receipt
+            self._without_receipt.discard(pk)
+            self._waiting[pk] = _waiting(receipt)
+        missing: defaultdict[str, list[_Waiting]] = defaultdict(list)
+        for one in self._waiting.values():
+            if one.record_pk and not one.recorded:
+                missing[one.record_pk].append(one)
+        for record_pk, record in self._tables.records(missing).items():
+            for one in missing[record_pk]:
+                one.recorded = record.status == one.done
+        finished = [pk for pk, one in self._waiting.items() if self._is_done(one)]
+        for pk in finished:
+            del self._waiting[pk]
+        self.done += len(finished)
 
-    def _is_done(self, receipt: StoredReceipt) -> bool:
-        if receipt.completed and receipt.refuses:
+    def _is_done(self, one: _Waiting) -> bool:
+        if one.completed and one.refuses:
             return True  # nothing follows from a refusal
-        published = receipt.event_id in self._events or not self._complete
-        return _record_pk(receipt) in self._finished and published
+        return one.recorded and (one.event_id in self._events or not self._complete)
 
 
-def _record_pk(receipt: StoredReceipt) -> str | None:
-    """Where the record of a receipt belongs; None while the receipt names none."""
-    return receipt.record_id and f"{receipt.pk.partition('#')[0]}#{receipt.record_id}"
+def _waiting(receipt: StoredReceipt) -> _Waiting:
+    return _Waiting(
+        completed=receipt.completed,
+        refuses=receipt.refuses,
+        record_pk=receipt.record_id and f"{receipt.tenant}#{receipt.record_id}",
+        done=operation_of(receipt).done,
+        event_id=receipt.event_id,
+    )

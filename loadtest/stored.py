@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from loadtest.history import REPLAYED_HEADERS, hash_of
-from loadtest.operations import BY_NAME
+from loadtest.operations import BY_NAME, LEADS, ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,8 +175,31 @@ def event(queue_tenant: str, body: str, attributes: Mapping[str, str]) -> AuditE
     )
 
 
+def event_id(body: str) -> str:
+    """The id of an event, by its raw message; '' when it has none."""
+    return _text(_object(body).get("id")) or ""
+
+
 # The attributes of a CloudEvent that are compared; an extension's name is in lower case by that standard.
 _ENVELOPE = ("id", "subject", "source", "specversion", "type", "time", "correlationid")
+
+
+def operation_of(receipt: StoredReceipt) -> Operation:
+    """The operation that a receipt says it is of; a lead's rules where it says none that there is."""
+    return BY_NAME.get(receipt.operation, LEADS)
+
+
+def as_announced(receipt: StoredReceipt) -> str | None:
+    """The data of a record's event: what a GET answers, where the event says that the work is done."""
+    return as_read(receipt) if operation_of(receipt) is ORDERS else receipt.document
+
+
+def as_read(receipt: StoredReceipt) -> str | None:
+    """What a GET of the record answers: the document, and as its last member the status of its work."""
+    done = operation_of(receipt).done
+    if done is None or receipt.document is None:
+        return receipt.document
+    return f'{receipt.document[:-1]},"status":"{done}"}}'
 
 
 def document_hash(document: str | None) -> str | None:

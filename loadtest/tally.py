@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from loadtest.operations import APPOINTMENTS, BY_NAME, ORDERS, PAYMENTS, WEBHOOKS
-from loadtest.outside import booked_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -34,27 +33,39 @@ def by_operation(
 ) -> dict[str, dict[str, int]]:
     """Of each operation: receipts, records, receipts of refusals that stand, and what there is of the rest.
 
-    `events` (different ids), `charges`, `entities` and `slots` are there only where they were looked at and
-    where the operation has them. What belongs to no operation is a violation, and in none of these figures.
+    `events` (different ids), `charges`, `entities` and `slots` (0 here) are there only where they were looked
+    at and where the operation has them. What belongs to no operation is a violation, and in no figure.
     """
     counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for heard in answers.by_pk.values():
         counted[heard.operation.name].update(receipts=0, records=0, refusedForGood=0)
-    recorded = list(records)
     for receipt in receipts.values():
         counted[receipt.operation].update(receipts=1, refusedForGood=int(receipt.refuses))
-    for record in recorded:
+    for record in records:
         counted[record.operation].update(records=1)
-    slots = len(booked_slots(receipts.values(), recorded))
     for name, found in counted.items():
         if events is not None and name in BY_NAME:
             kind = BY_NAME[name].event_type
             found["events"] = len({one.event_id for one in events if one.event_type == kind})
         if name == APPOINTMENTS.name:
-            found["slots"] = slots
+            found["slots"] = 0
     if seen_outside is not None:
         _count_outside(counted, receipts, seen_outside)
     return {name: dict(found) for name, found in counted.items()}
+
+
+def add(total: dict[str, dict[str, int]], part: Mapping[str, Mapping[str, int]]) -> None:
+    """Add the figures of a part of the keys to those of the parts before it."""
+    for name, counted in part.items():
+        figures = total.setdefault(name, {})
+        for what, number in counted.items():
+            figures[what] = figures.get(what, 0) + number
+
+
+def add_slots(total: Mapping[str, dict[str, int]], slots: int) -> None:
+    """Fill in how many slots are booked, which is known when all keys were seen."""
+    if APPOINTMENTS.name in total:
+        total[APPOINTMENTS.name]["slots"] = slots
 
 
 def _count_outside(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
@@ -128,6 +128,26 @@ class Counts:
     reads: int = 0
     never_accepted: int = 0
 
+    def add(self, other: Counts) -> None:
+        """Add what was counted of other keys."""
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A pair of tenant and key: how many requests were sent, and how many writes there were."""
+
+    tenant: str
+    key: str
+    requests: int
+    writes: int
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The higher, the more it is worth showing: first those that are wrong."""
+        return self.writes != 1, self.requests
+
 
 @dataclass(slots=True)
 class Ordered:
@@ -162,6 +182,11 @@ class Violations:
         if self.counted[kind] <= _KEPT_PER_KIND:
             self.kept.append(Violation(kind, tenant, key, detail))
 
+    def forget(self, kind: Kind) -> None:
+        """Take back all of a kind."""
+        del self.counted[kind]
+        self.kept = [one for one in self.kept if one.kind is not kind]
+
     def keeps(self, kind: Kind) -> bool:
         """Whether the next one of a kind is kept: what is only counted need not be explained."""
         return self.counted[kind] < _KEPT_PER_KIND
@@ -184,23 +209,20 @@ class Verdict:
         ordered: what was checked against the sequential specification.
         downstream_checked: there was a stand-in to tell what reached the provider and the CRM.
         by_operation: what each operation left behind (`loadtest.tally.by_operation`).
-        writes_of: of each partition key (`tenantId#key`) that was sent, how many writes there were: the
-            different record ids in its answers, its receipt and its records.
+        writes_per_key: how many pairs of tenant and key have 0, 1, 2... writes: different record ids in their
+            answers, receipt and records.
+        pairs: those of them that are not written once, and then those with the most requests; 800 at most.
     """
 
     counts: Counts
     violations: tuple[Violation, ...]
     by_kind: dict[str, int]
     events_checked: bool
-    writes_of: dict[str, int]
+    writes_per_key: dict[int, int]
+    pairs: tuple[Pair, ...] = ()
     downstream_checked: bool = False
     ordered: Ordered = field(default_factory=Ordered)
     by_operation: dict[str, dict[str, int]] = field(default_factory=dict)
-
-    @property
-    def writes_per_key(self) -> dict[int, int]:
-        """How many pairs of tenant and key have 0, 1, 2... writes."""
-        return dict(Counter(self.writes_of.values()))
 
     @property
     def total(self) -> int:

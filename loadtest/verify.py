@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from loadtest import history, settle, stand_in, target
-from loadtest.answers import Answers
-from loadtest.checker import check
+from loadtest.checker import Judge
 from loadtest.collect import AuditQueues, Tables, read_events
-from loadtest.expected import Expected
-from loadtest.operations import BY_NAME
+from loadtest.evidence import gathered
+from loadtest.expected import planned
 from loadtest.reads import read_records
 from loadtest.target import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
+    from loadtest.evidence import Evidence
     from loadtest.run import RunDirectory, RunSettings
-    from loadtest.stored import StoredReceipt
     from loadtest.target import Target
     from loadtest.verdict import Verdict
-
-# Records of each tenant and operation that all tenants ask for: the first ones of the run. One would do for a
-# fault in the rule; two also show one in a cache.
-_READ_PER_TENANT = 2
 
 
 def verify(
@@ -51,20 +45,19 @@ def verify(
     tenants = target.choose(stage, settings.tenants)
     tables = Tables(stage)
     queues = AuditQueues(stage, tenants, settings.key_prefix, directory.events)
-    pks = list(_hear(directory).by_pk)
-    settled = settle.wait(tables, queues, directory.events, pks, patience_seconds, progress)
-    queues.sweep()
-    # By key, too: a receipt of a keyless request bears the run's mark only in its outbox, if it has one.
-    receipts = tables.receipts(pks) | tables.all_receipts(settings.key_prefix)
-    read_records(stage, tenants, _ids_to_read(receipts.values()), directory.reads)
-    verdict = check(
-        answers=_hear(directory),
-        receipts=receipts.values(),
-        records=tables.all_records(settings.key_prefix).values(),
-        events=read_events(directory.events) if queues.complete else None,
-        expected=Expected.of(settings),
-        seen_outside=stand_in.read(stage, settings.tenants, settings.key_prefix),
-    )
+    with gathered(directory.path / "judging", settings) as evidence:
+        evidence.hear(history.read(directory.path, besides=directory.reads))
+        settled = settle.wait(
+            tables, queues, directory.events, evidence.all_pks(), patience_seconds, progress
+        )
+        queues.sweep()
+        _gather(evidence, directory, stage, tables)
+        if queues.complete:
+            evidence.keep_events(read_events(directory.events))
+        judge = Judge(evidence.crossing)
+        for part in evidence.parts():
+            judge.take(part)
+        verdict = judge.verdict()
     document = {"runId": settings.run_id, "settledSeconds": round(settled.seconds, 1), **verdict.to_json()}
     directory.verdict.write_text(json.dumps(document, indent=2), encoding="utf-8")
     return verdict
@@ -76,21 +69,18 @@ def _require_same_platform(settings: RunSettings, stage: Target) -> None:
         raise TargetError(f"the run was sent to {settings.api_url}, and this stage is {stage.api_url}")
 
 
-def _hear(directory: RunDirectory) -> Answers:
-    answers = Answers()
-    for attempt in history.read(directory.path):
-        answers.hear(attempt)
-    return answers
-
-
-def _ids_to_read(receipts: Iterable[StoredReceipt]) -> list[tuple[str, str]]:
-    """Operation and id of the first records of each tenant and operation (ids sort by time)."""
-    ids: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for receipt in receipts:
-        if receipt.record_id and receipt.operation in BY_NAME:
-            ids[receipt.tenant, receipt.operation].append(receipt.record_id)
-    return [
-        (operation, record_id)
-        for (_, operation), found in ids.items()
-        for record_id in sorted(found)[:_READ_PER_TENANT]
-    ]
+def _gather(evidence: Evidence, directory: RunDirectory, stage: Target, tables: Tables) -> None:
+    """Fetch what there is of the run, but for its events."""
+    settings = directory.settings()
+    for part in range(evidence.count):
+        evidence.keep_receipts(tables.receipts(evidence.pks(part)).values())
+    # By key, too: a receipt of a keyless request bears the run's mark only in its outbox, if it has one.
+    evidence.keep_receipts(tables.all_receipts(settings.key_prefix))
+    tenants = target.choose(stage, settings.tenants)
+    read_records(stage, tenants, evidence.ids_to_read(), directory.reads)
+    evidence.hear(history.read_file(directory.reads))
+    evidence.plan(planned(settings))
+    evidence.keep_records(tables.all_records(settings.key_prefix))
+    seen = stand_in.read(stage, settings.tenants, settings.key_prefix)
+    if seen is not None:
+        evidence.keep_outside(seen)

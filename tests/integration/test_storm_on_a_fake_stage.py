@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from loadtest import history, stored, storm
 from loadtest.answers import Answers
 from loadtest.checker import check
-from loadtest.expected import Expected
+from loadtest.expected import Expected, planned
 from loadtest.history import Outcome
 from loadtest.operations import BY_NAME
 from loadtest.plan import plan
@@ -65,7 +65,7 @@ def _judge(directory: RunDirectory, platform: FakePlatform) -> Verdict:
         map(stored.receipt, platform.receipts.values()),
         map(stored.record, platform.records.values()),
         [stored.event(*event) for event in platform.events],
-        Expected.of(directory.settings()),
+        Expected.of(directory.settings(), planned(directory.settings())),
         platform.outside(),
     )
 

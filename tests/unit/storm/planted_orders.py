@@ -1,4 +1,4 @@
-"""Which planted violations what clients heard of one key gives away: no order of its attempts explains them."""
+"""The planted violations that what clients heard of one key gives away: no order explains them."""
 
 from __future__ import annotations
 

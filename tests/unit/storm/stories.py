@@ -191,6 +191,7 @@ class Story:
             self.records.values(),
             self.events if events else None,
             Expected(self.stage, answers.attempted + self.unsent),
+            attempt_ids=[one.attempt_id for one in self.attempts],
         )
 
     def broken(self) -> dict[Kind, list[tuple[str, str]]]:

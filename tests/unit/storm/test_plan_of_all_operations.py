@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loadtest import bodies
-from loadtest.expected import Expected
+from loadtest.expected import Expected, planned
 from loadtest.operations import APPOINTMENTS, BY_NAME, LEADS, PAYMENTS, WEBHOOKS, in_order
 from loadtest.plan import plan
 from loadtest.run import RunSettings
@@ -137,7 +137,7 @@ def test_warm_up_meets_every_operation_and_starts_the_workers_of_every_function(
 
 
 def test_what_is_expected_knows_the_cards_and_the_slots() -> None:
-    expected = Expected.of(ALL)
+    expected = Expected.of(ALL, planned(ALL))
     assert expected.requests.total() == ALL.requests
     payments = {bodies.body_hash(MARK, one) for one in _requests(PAYMENTS.name)}
     assert expected.declined < payments

@@ -233,6 +233,7 @@ class WideStory(Story):
                 self.slots,
             ),
             Outside(tuple(self.charges), tuple(self.entities), DESTINATIONS) if outside else None,
+            [one.attempt_id for one in self.attempts],
         )
 
     def verdict(self, *, events: bool = True) -> Verdict:
