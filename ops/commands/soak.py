@@ -36,7 +36,6 @@ from ops.memory_watch import MemoryWatch, watch_judge
 from ops.output import print_columns, print_json
 from ops.soak_tenants import tenant_ids, write_tenants
 from ops.stages import HOME, reach
-from proof.figures import put
 
 # Issue 4: so many requests over so many keys and tenants, in under 40 minutes with all that belongs to it.
 _REQUESTS: Final = 200_000
@@ -131,6 +130,8 @@ def _tell(text: str, page: Path | None) -> None:
     if page is None:
         typer.echo(text, nl=False)
         return
+    from proof.figures import put  # here, so that a command line without the proof's package works
+
     try:
         put(page, "soak", text)
     except ValueError as error:
