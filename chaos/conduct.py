@@ -64,6 +64,7 @@ class Conductor:
             StormError: it did not run to its end. LocalPlatformError: the platform did not come back.
         """
         settings = directory.settings()
+        self._disorder.bring_back_soon()
         self._beside(storm.run, directory, settings, home, self._note)
         [storming] = self._threads
         try:
