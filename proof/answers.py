@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from handlers.domain.receipt import Status
 from proof.programs import name_in
 
 if TYPE_CHECKING:
@@ -70,6 +71,8 @@ class HttpRules:
         if status in _ERRORS and not _is_final(answer):
             if actor in self.probes:
                 yield f"{actor} came when every lease was over, and was answered {status}"
+            elif not seen.faults:
+                yield f"{actor} was answered {status}, and nothing had gone wrong"
             return
         if _is_replay(answer) or status < 300 or _is_final(answer):
             yield from self._stands(windows, actor, started_ms, answer)
@@ -78,6 +81,7 @@ class HttpRules:
                 yield f"{actor} was told of another request with its key (422), and there was none"
         elif status == 409:
             yield from self._in_progress(windows, actor)
+            yield from self._comes_again(seen, actor, answer)
         else:
             yield f"{actor} was answered {status}, which nothing of this explains"
 
@@ -112,6 +116,14 @@ class HttpRules:
             for one in windows
         ):
             yield f"{actor} was told that its request still runs (409), and no other attempt of it ever did"
+
+    def _comes_again(self, seen: Seen, actor: str, answer: Any) -> Iterator[str]:  # noqa: ANN401
+        """Who does as Retry-After says finds the lease that it met over."""
+        request, seconds = self.requests[actor], int(answer["headers"]["Retry-After"])
+        item = seen.ports["receipts"].item((request.tenant, request.key))
+        again = seen.now + seconds * 1000 + self.skew_ms
+        if item is not None and item.status is Status.IN_PROGRESS and again < item.lease_until:
+            yield f"{actor} was told to come again in {seconds} s, inside the lease of {name_in(item.owner)}"
 
     def settled(self, seen: Seen) -> Iterator[str]:
         """See `Rules`."""

@@ -42,11 +42,13 @@ class Seen:
         now: ms since the epoch.
         ports: each port's state, by name.
         answers: what finished actors answered, by name.
+        faults: how many have happened.
     """
 
     now: int
     ports: Mapping[str, Any]
     answers: Mapping[str, Any]
+    faults: int = 0
 
 
 class Rules(Protocol):

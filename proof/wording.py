@@ -121,6 +121,8 @@ def answered(name: str, answer: Any) -> str:  # noqa: ANN401 - any program's
         return f"{name} ends: {str(answer)[:_LONGEST]}"
     document = json.loads(answer["body"] or "{}")
     what = document.get("title") or document.get("chargeId") or document.get("id")
+    if "Retry-After" in answer["headers"]:
+        what = f"{what}; again in {answer['headers']['Retry-After']} s"
     replay = ", a replay" if answer["headers"].get("Idempotent-Replayed") else ""
     return f"the client of {name} is told {answer['statusCode']}{replay}{f' ({what})' if what else ''}"
 

@@ -205,7 +205,7 @@ class World:
                 content = self.interner.value(self.runs.content(node))
                 if isinstance(content, Finished):
                     answers[self.actor(number).name] = content.answer
-        return Seen(state.now, ports, answers)
+        return Seen(state.now, ports, answers, state.faults)
 
     def is_settled(self, state: State) -> bool:
         """Whether every actor has ended, or has nothing that starts it."""

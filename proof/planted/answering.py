@@ -7,16 +7,28 @@ from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from handlers import http
-from handlers.domain.errors import EffectFailed
+from handlers.domain import protocol
+from handlers.domain.errors import EffectFailed, RequestInProgress
+from handlers.domain.protocol import InProgress
 from proof.payments import payments
 from proof.planted.plant import Planted
 
 if TYPE_CHECKING:
     from handlers.domain.accept import Accepted, Replayed
+    from handlers.domain.protocol import Claim, Decision
+    from handlers.domain.receipt import Receipt
 
-_BLAMED: Final = tuple(
-    (kind, 400 if kind is EffectFailed else status, *rest) for kind, status, *rest in http._PROBLEMS
-)
+
+def _answered(error: type[Exception], instead: int) -> tuple[tuple[object, ...], ...]:
+    """The table of problems, where one error has another status."""
+    return tuple(
+        (kind, instead if kind is error else status, *rest) for kind, status, *rest in http._PROBLEMS
+    )
+
+
+def _at_once(existing: Receipt, claim: Claim) -> Decision:
+    decision = protocol.decide(existing, claim)
+    return InProgress(1) if isinstance(decision, InProgress) else decision
 
 
 def _unmarked(outcome: Accepted | Replayed) -> dict[str, Any]:
@@ -40,6 +52,24 @@ PLANTED: Final = (
         4,
         1,
         partial(payments, 1, 1),
-        partial(patch, "handlers.http._PROBLEMS", _BLAMED),
+        partial(patch, "handlers.http._PROBLEMS", _answered(EffectFailed, 400)),
+    ),
+    Planted(
+        "in-progress-as-an-outage",
+        "Who comes while the first request runs is told of an outage.",
+        "B was answered 503, and nothing had gone wrong",
+        4,
+        0,
+        partial(payments, 2, 0),
+        partial(patch, "handlers.http._PROBLEMS", _answered(RequestInProgress, 503)),
+    ),
+    Planted(
+        "come-again-at-once",
+        "Who comes while the first request runs is told to come again in a second, whatever its lease.",
+        "B was told to come again in 1 s, inside the lease of A",
+        4,
+        0,
+        partial(payments, 2, 0),
+        partial(patch, "handlers.domain.acquire.decide", _at_once),
     ),
 )

@@ -59,12 +59,12 @@ def _lines(moves: Sequence[tuple[Kind, int]], scenario: Callable[[], Scenario]) 
         (
             [*_BEGUN, (Kind.UNREACHED, _A)],
             "at 0 s: A claims the key, but CANNOT REACH the receipts; the client of A is told 503 "
-            "(Temporarily unavailable).",
+            "(Temporarily unavailable; again in 1 s).",
         ),
         (
             [*_BEGUN, (Kind.UNANSWERED, _A)],
             "at 0 s: A claims the key: done, but the ANSWER IS LOST; the client of A is told 503 "
-            "(Temporarily unavailable).",
+            "(Temporarily unavailable; again in 1 s).",
         ),
         (
             [*_BEGUN, (Kind.RESENT, _A)],
@@ -73,7 +73,7 @@ def _lines(moves: Sequence[tuple[Kind, int]], scenario: Callable[[], Scenario]) 
         (
             [*_BEGUN, (Kind.LATE, _A)],
             "at 0 s: A claims the key, and GIVES UP: the call is still under way; the client of A is told "
-            "503 (Temporarily unavailable).",
+            "503 (Temporarily unavailable; again in 1 s).",
         ),
         (
             [*_BEGUN, (Kind.LATE, _A), (Kind.LANDS, _A)],
@@ -87,7 +87,7 @@ def _lines(moves: Sequence[tuple[Kind, int]], scenario: Callable[[], Scenario]) 
         (
             [*_CLAIMED, (Kind.START, _B), (Kind.STEP, _B)],
             "at 0 s: B claims the key: refused, A has it, and its lease runs for 33 s more; the client of B "
-            "is told 409 (The first request is still running).",
+            "is told 409 (The first request is still running; again in 33 s).",
         ),
         (
             [*_CLAIMED, (Kind.STEP, _A), (Kind.STEP, _A), (Kind.START, _B), (Kind.STEP, _B)],
