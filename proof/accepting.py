@@ -90,7 +90,7 @@ def outward(
 
 def _attempts(sent: Sequence[Sent], skews_ms: Sequence[int]) -> list[Attempt]:
     skews = (*skews_ms, *[0] * len(sent))
-    return [Attempt(name, one, skew) for name, one, skew in zip("ABCDE", sent, skews, strict=False)]
+    return [Attempt(name, one, skew) for name, one, skew in zip("ABCDEF", sent, skews, strict=False)]
 
 
 def _widest(skews_ms: Sequence[int]) -> int:

@@ -51,7 +51,7 @@ def appointments(
     `slots` makes the fake that the slots table is run on.
     """
     skews = (*skews_ms, *[0] * len(sent))
-    attempts = [Attempt(name, one, skew) for name, one, skew in zip("ABCDE", sent, skews, strict=False)]
+    attempts = [Attempt(name, one, skew) for name, one, skew in zip("ABCDEF", sent, skews, strict=False)]
     widest = max(map(abs, skews))
     table = Slots() if slots is None else Slots(slots)
     ports = (Receipts(skew_ms=widest), table)

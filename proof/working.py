@@ -128,7 +128,7 @@ def work(
     serve = _worker(pending)
     attempts = [
         Actor(name, f"worker {skew}", serve, skew, WORKER_LIVES_MS, takes=True)
-        for name, skew in zip("ABCDE"[:workers], skews, strict=False)
+        for name, skew in zip("ABCDEF"[:workers], skews, strict=False)
     ]
     runs = [
         Actor(name, "reconciler", _reconciled, lives_ms=_RECONCILER_LIVES_MS, takes=True)
