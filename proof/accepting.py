@@ -61,7 +61,7 @@ def outward(
     """
     ports = (StreamedReceipts(), Records(), Topics(), SentWork(), RetryQueue())
     base = over_http(
-        f"outward, {_said(sent, ())}",
+        f"outward, {_said(sent, ())}{', twin dispatchers' * (twins > 1)}",
         _attempts(sent, ()),
         faults,
         Platform(serve, ports, lambda seen: seen.now),

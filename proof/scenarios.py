@@ -54,6 +54,7 @@ FULL: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(outward, [lead(), lead(OTHER_LEAD)], 3),
     partial(outward, [lead(), lead(tenant="brook")], 2),
     partial(outward, [order()] * 2, 3),
+    partial(outward, [order()] * 3, 2),
     partial(appointments, [appointment("ada")] * 2, 3),
     partial(appointments, [appointment("ada")] * 2, 3, skews_ms=(3_000, -2_000)),
     partial(appointments, [appointment("ada"), appointment("bob")], 3),
