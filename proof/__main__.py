@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from proof import figures, peer, planted, running, scenarios
+from proof import deeper, figures, peer, planted, running, scenarios
 from proof.planted import report as planted_report
 
 if TYPE_CHECKING:
@@ -21,11 +21,17 @@ if TYPE_CHECKING:
     from proof.planted.report import Finding
     from proof.search import Found
 
+# Walks of the last part: half a minute of them. Another seed walks other ways.
+_WALKS: Final = 2_000
+_SEED: Final = 7
+
 _EXAMPLES = """examples:
   python -m proof                      everything, a line for each search (what make proof runs)
   python -m proof search               the searches of the code as it is
   python -m proof planted --only read-then-write
                                        one planted version, and its smallest schedule move by move
+  python -m proof deeper --walks 20000 --seed 8
+                                       other random schedules than make proof's, and more
   python -m proof --write docs/proof.md
                                        everything, and its tables put into the page
 """
@@ -41,6 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of: {', '.join(_RUN)}; all by default")
     parser.add_argument("--only", metavar="NAME", help="of the planted versions, this one")
+    parser.add_argument(
+        "--walks", type=int, default=_WALKS, help=f"random schedules of `deeper` ({_WALKS:,} by default)"
+    )
+    parser.add_argument("--seed", type=int, default=_SEED, help=f"of `deeper` ({_SEED} by default)")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the tables into this Markdown page")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.parts) - set(_RUN))
@@ -52,12 +62,12 @@ def main(arguments: list[str] | None = None) -> int:
             parser.error(f"no such planted version: {options.only} (there are: {', '.join(names)})")
         return 0 if _one(options.only) else 1
     began = time.monotonic()
-    passed = [_RUN[part](options.write) for part in options.parts or _RUN]
+    passed = [_RUN[part](options) for part in options.parts or _RUN]
     print(f"\n{'PASSED' if all(passed) else 'FAILED'} in {time.monotonic() - began:.0f} s.")
     return 0 if all(passed) else 1
 
 
-def _search(page: Path | None) -> bool:
+def _search(options: argparse.Namespace) -> bool:
     print(f"{len(scenarios.FULL)} searches of the code as it is; a line when each is done")
     reports = running.report_all(_tell)
     total = running.summed(reports)
@@ -67,8 +77,8 @@ def _search(page: Path | None) -> bool:
     print(f"violations: {total.violations}")
     if total.story:
         print(f"\n{total.story}")
-    if page is not None:
-        figures.put(page, "search", figures.searches([*reports, total]))
+    if options.write is not None:
+        figures.put(options.write, "search", figures.searches([*reports, total]))
     return all(one.passed for one in reports)
 
 
@@ -81,12 +91,12 @@ def _tell(report: running.Report, done: int, total: int) -> None:
     )
 
 
-def _planted(page: Path | None) -> bool:
+def _planted(options: argparse.Namespace) -> bool:
     print(f"\n{len(planted.ALL)} planted versions, which the same search has to find")
     made = planted_report.findings(planted.ALL, _tell_finding)
-    if page is not None:
-        figures.put(page, "planted", planted_report.table(made))
-        figures.put(page, "planted-schedules", planted_report.schedules(made))
+    if options.write is not None:
+        figures.put(options.write, "planted", planted_report.table(made))
+        figures.put(options.write, "planted-schedules", planted_report.schedules(made))
     return all(one.passed for one in made)
 
 
@@ -102,12 +112,12 @@ def _one(name: str) -> bool:
     return finding.passed
 
 
-def _peer(page: Path | None) -> bool:
+def _peer(options: argparse.Namespace) -> bool:
     print("\nThe same search over Powertools' idempotency utility, and over Onceward within the same bounds")
     made = peer.table(_tell_found)
     print(f"\n{made}")
-    if page is not None:
-        figures.put(page, "peer", made)
+    if options.write is not None:
+        figures.put(options.write, "peer", made)
     return True  # what the peer breaks is no fault of ours; a search of ours that finds anything raises
 
 
@@ -116,10 +126,28 @@ def _tell_found(found: Found) -> None:
     print(f"{found.scenario}: {found.states:,} states, {said}", flush=True)
 
 
-_RUN: Final[Mapping[str, Callable[[Path | None], bool]]] = {
+def _deeper(options: argparse.Namespace) -> bool:
+    print(f"\n{options.walks:,} random schedules, deeper than the searches go (seed {options.seed})")
+    walked = deeper.run(options.walks, options.seed)
+    faults = ", ".join(f"{count:,} {kind.name}" for kind, count in walked.faults.most_common())
+    said = (
+        f"{walked.walks:,} walks ({walked.different:,} different), {walked.moves:,} moves, "
+        f"{sum(walked.faults.values()):,} faults ({faults}), at most {walked.most_faults} in one walk: "
+        f"{'no violation' if walked.passed else 'VIOLATION'}"
+    )
+    print(said)
+    if walked.story:
+        print(f"\n{walked.story}")
+    if options.write is not None:
+        figures.put(options.write, "deeper", f"Seed {options.seed}: {said}.")
+    return walked.passed
+
+
+_RUN: Final[Mapping[str, Callable[[argparse.Namespace], bool]]] = {
     "search": _search,
     "planted": _planted,
     "peer": _peer,
+    "deeper": _deeper,
 }
 
 if __name__ == "__main__":
