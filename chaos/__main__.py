@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from chaos.conduct import NothingSaved
+from chaos.functions import MOST_SKEW_SECONDS, SKEW_SECONDS, Code
 from chaos.plants import PLANTS
 from chaos.recovery import RecoveryFailed
 from chaos.report import again, judged, lines
@@ -38,10 +39,10 @@ _HELP = """Send a duplicate storm over all five operations under injected faults
 What got no answer is sent again, and what the outage lost is brought back with the operator's commands.
 Exit 0 only with zero violations, every key answered, all queues empty, and every kind of fault injected.
 
-The same --seed, --requests, --keys and --seconds give the same requests with the same keys and bodies in
-the same planned order, the same fault for the n-th call of each function to each AWS service, the same
-occasions (copies of the stream, delaying queues, the restart) at the same number of attempts sent, and the
-same choice among what is in the stream then. Not repeated: which request makes a function's n-th call
+The same --seed, --requests, --keys, --seconds and --skew give the same requests with the same keys and
+bodies in the same planned order, the same fault for the n-th call of each function to each AWS service, the
+same occasions (copies of the stream, delaying queues, the restart) at the same number of attempts sent, and
+the same choice among what is in the stream then. Not repeated: which request makes a function's n-th call
 (threads and retries decide), process ids and so which worker has which clock, the run's id, all times.
 """
 
@@ -54,6 +55,9 @@ def main(
     plant: Annotated[
         str | None, typer.Option(help=f"Plant a fault of the product, to be found: {', '.join(PLANTS)}.")
     ] = None,
+    skew: Annotated[
+        int, typer.Option(min=1, max=MOST_SKEW_SECONDS, help="How far clocks are off at most, in seconds.")
+    ] = SKEW_SECONDS,
     home: Annotated[
         Path | None, typer.Option(help="A directory for platform and run.", show_default="a temporary one")
     ] = None,
@@ -77,17 +81,17 @@ def main(
     check_plan(settings)
     place = (home or Path(tempfile.mkdtemp(prefix="onceward-chaos-"))).resolve()
     typer.echo(f"chaos {settings.run_id}, seed {settings.seed}; {place}")
-    chosen = () if plant is None else (PLANTS[plant],)
+    code = Code(settings.seed, skew, () if plant is None else (PLANTS[plant],))
     try:
-        outcome = run(Run(settings, place, chosen, _PATIENCE_SECONDS, typer.echo))
+        outcome = run(Run(settings, place, code, _PATIENCE_SECONDS, typer.echo))
     except (LocalPlatformError, StormError, TargetError, NothingSaved, RecoveryFailed) as error:
         typer.echo(f"FAILED: the run did not come to its end: {error}", err=True)
-        typer.echo(again(settings, place, plant), err=True)
+        typer.echo(again(settings, place, plant, skew), err=True)
         raise typer.Exit(1) from error
     typer.echo("\n".join(lines(outcome)))
     if failures := judged(outcome):
         typer.echo("\n".join(f"FAILED: {failure}" for failure in failures))
-        typer.echo(again(settings, place, plant))
+        typer.echo(again(settings, place, plant, skew))
         raise typer.Exit(1)
     typer.echo(f"PASSED, seed {settings.seed}.")
     if home is None:

@@ -6,6 +6,7 @@ import io
 import urllib.request
 import zipfile
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from chaos.plants import Plant
     from ops.local.clients import Clients
 
-MOST_SKEW_SECONDS: Final = 90
-"""How far a worker's clock may be off to either side: three minutes between two workers. Under the five
+SKEW_SECONDS: Final = 90
+"""How far a worker's clock is off at most to either side: three minutes between two workers. Under the five
 minutes that a webhook's time stamp may be old, and a lease of a dead worker lapses that much later."""
+
+MOST_SKEW_SECONDS: Final = 180
+"""A webhook's time stamp may be five minutes old: further off, right ones would be refused."""
 
 # Runs when a worker starts, before any module of ours: each process has a clock of its own. The name is what
 # the emulator's runner and ours read the time by; botocore signs by `datetime`, which is left alone.
@@ -40,20 +44,38 @@ _ALIAS: Final = "live"
 _SECONDS: Final = 30.0
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What is changed in the code of the functions.
+
+    Attributes:
+        seed: of the clocks. skew_seconds: how far a worker's clock is off at most, to either side.
+        plants: faults of the product (the negative controls).
+    """
+
+    seed: int
+    skew_seconds: int = SKEW_SECONDS
+    plants: Sequence[Plant] = ()
+
+    def of(self, name: str) -> Code:
+        """What is changed in one function."""
+        return replace(self, plants=[one for one in self.plants if name in one.functions])
+
+
 @contextmanager
 def under_chaos(
-    aws: Clients, names: Mapping[str, str], urls: Mapping[str, str], seed: int, plants: Sequence[Plant]
+    aws: Clients, names: Mapping[str, str], urls: Mapping[str, str], code: Code
 ) -> Iterator[None]:
     """The functions run behind the proxy with skewed clocks; afterwards each alias is where it was.
 
     Args:
         names: the functions' physical names. urls: where the proxy listens; both by short name.
-        plants: faults of the product to be planted (the negative controls).
+        code: what of theirs is changed.
     """
     good = {name: _version(aws, function) for name, function in names.items()}
     try:
         for name, function in names.items():
-            _change(aws, function, urls[name], seed, [one for one in plants if name in one.functions])
+            _change(aws, function, urls[name], code.of(name))
         yield
     finally:
         for name, function in names.items():
@@ -64,7 +86,7 @@ def _version(aws: Clients, function: str) -> str:
     return str(aws.functions.get_alias(FunctionName=function, Name=_ALIAS)["FunctionVersion"])
 
 
-def _change(aws: Clients, function: str, url: str, seed: int, plants: Sequence[Plant]) -> None:
+def _change(aws: Clients, function: str, url: str, change: Code) -> None:
     known: dict[str, Any] = dict(aws.functions.get_function(FunctionName=function))
     with urllib.request.urlopen(known["Code"]["Location"], timeout=_SECONDS) as answer:  # noqa: S310 - loopback
         code = answer.read()
@@ -73,7 +95,7 @@ def _change(aws: Clients, function: str, url: str, seed: int, plants: Sequence[P
     aws.functions.update_function_configuration(
         FunctionName=function, Environment={"Variables": {**variables, **rerouted}}
     )
-    aws.functions.update_function_code(FunctionName=function, ZipFile=changed(code, seed, plants))
+    aws.functions.update_function_code(FunctionName=function, ZipFile=changed(code, change))
     version = aws.functions.publish_version(FunctionName=function)["Version"]
     aws.functions.update_alias(FunctionName=function, Name=_ALIAS, FunctionVersion=version)
 
@@ -82,14 +104,14 @@ def _change(aws: Clients, function: str, url: str, seed: int, plants: Sequence[P
 _VARIABLE: Final = {"events": "eventbridge"}
 
 
-def changed(code: bytes, seed: int, plants: Sequence[Plant]) -> bytes:
+def changed(code: bytes, change: Code) -> bytes:
     """A function's zip with the skewed clock and the plants in it.
 
     Raises:
         ValueError: the place of a plant is not in the code, or more than once (it has to be planted anew).
     """
     bundle, target = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
-    touched = {_FIRST_MODULE, *(plant.file for plant in plants)}
+    touched = {_FIRST_MODULE, *(plant.file for plant in change.plants)}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without what was compiled of them: Python takes that without a look at the source.
         for name in (name for name in bundle.namelist() if _source_of(name) not in touched):
@@ -97,9 +119,9 @@ def changed(code: bytes, seed: int, plants: Sequence[Plant]) -> bytes:
         for name in touched & set(bundle.namelist()):
             content = bundle.read(name)
             if name == _FIRST_MODULE:
-                skew = _SKEW.format(seed=seed, most=MOST_SKEW_SECONDS, mark=CLOCK_MARK)
+                skew = _SKEW.format(seed=change.seed, most=change.skew_seconds, mark=CLOCK_MARK)
                 content += skew.encode()
-            for plant in plants:
+            for plant in change.plants:
                 content = plant.put(name, content)
             archive.writestr(name, content)
     return target.getvalue()

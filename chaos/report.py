@@ -77,10 +77,10 @@ def judged(outcome: Outcome) -> list[str]:
     return found
 
 
-def again(settings: RunSettings, home: Path, plant: str | None) -> str:
+def again(settings: RunSettings, home: Path, plant: str | None, skew: int) -> str:
     """How to repeat the run, and where everything of this one is."""
     seconds = settings.requests / settings.rate
-    size = f"--requests {settings.requests} --keys {settings.keys} --seconds {seconds:g}"
+    size = f"--requests {settings.requests} --keys {settings.keys} --seconds {seconds:g} --skew {skew}"
     planted = "" if plant is None else f" --plant {plant}"
     return (
         f"Seed {settings.seed}. Again, at this size: make chaos SEED={settings.seed} "

@@ -11,7 +11,7 @@ from chaos import recovery
 from chaos.again import Retried, send_again
 from chaos.conduct import Conductor
 from chaos.faults import Schedule
-from chaos.functions import under_chaos
+from chaos.functions import Code, under_chaos
 from chaos.proxy import Wires, between, upstream_of
 from chaos.script import script
 from chaos.tally import Tally
@@ -28,10 +28,9 @@ from ops.local.queued import queued
 from ops.stages import reach
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from chaos.plants import Plant
     from loadtest.run import RunDirectory, RunSettings
     from loadtest.target import Target
     from loadtest.verdict import Verdict
@@ -50,11 +49,11 @@ _LOST_EVENT: Final = re.compile(r"event (\S+) never reached the audit queue")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What is to be run: the storm, its platform's directory, planted faults, the verdict's patience."""
+    """What is to be run: the storm, its platform's directory, the functions' code, the verdict's patience."""
 
     settings: RunSettings
     home: Path
-    plants: Sequence[Plant]
+    code: Code
     patience_seconds: float
     say: Callable[[str], None]
 
@@ -129,7 +128,7 @@ def _storm(platform: LocalPlatform, target: Target, run: Run, outcome: Outcome) 
     names = {name: str(one["name"]) for name, one in platform.outputs().functions.items()}
     aws = Clients(endpoint, target.region)
     run.say("putting the proxy between the functions and their AWS, and skewing their clocks")
-    with between(wires, names), under_chaos(aws, names, wires.urls, schedule.seed, run.plants):
+    with between(wires, names), under_chaos(aws, names, wires.urls, run.code):
         conductor = Conductor(wires, target, platform, emulator, run.say)
         conductor.run(outcome.directory, run.home, script(schedule, run.settings.requests))
 

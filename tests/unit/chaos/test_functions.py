@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chaos.calls import clock_of
-from chaos.functions import MOST_SKEW_SECONDS, changed
+from chaos.functions import SKEW_SECONDS, Code, changed
 from chaos.plants import PLANTS, Plant
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,7 +36,7 @@ def _bundle() -> bytes:
 
 
 def test_each_worker_has_a_clock_of_its_own_and_says_how_far_it_is_off(tmp_path: Path) -> None:
-    zipfile.ZipFile(io.BytesIO(changed(_bundle(), 7, ()))).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(changed(_bundle(), Code(7)))).extractall(tmp_path)
     offsets = set()
     for _ in range(3):
         done = subprocess.run(
@@ -47,13 +47,13 @@ def test_each_worker_has_a_clock_of_its_own_and_says_how_far_it_is_off(tmp_path:
         assert clock is not None
         assert nanoseconds == pytest.approx(clock[1], abs=3)
         assert seconds == pytest.approx(clock[1], abs=3)
-        assert abs(clock[1]) <= MOST_SKEW_SECONDS
+        assert abs(clock[1]) <= SKEW_SECONDS
         offsets.add(clock[1])
     assert len(offsets) > 1
 
 
 def test_what_was_compiled_of_a_changed_module_is_left_out_since_python_would_take_it_unseen() -> None:
-    kept = zipfile.ZipFile(io.BytesIO(changed(_bundle(), 7, ()))).namelist()
+    kept = zipfile.ZipFile(io.BytesIO(changed(_bundle(), Code(7)))).namelist()
     assert sorted(kept) == ["handlers/__init__.py", "handlers/__pycache__/ingest.cpython-311.pyc"]
 
 
@@ -70,3 +70,9 @@ def test_each_plant_has_its_place_in_the_code_as_it_is(name: str) -> None:
 def test_a_plant_whose_place_has_changed_is_refused() -> None:
     with pytest.raises(ValueError, match=r"handlers/x\.py has changed"):
         Plant(("ingest",), "handlers/x.py", "good", "bad").put("handlers/x.py", b"good good")
+
+
+def test_only_the_functions_of_a_plant_get_it() -> None:
+    code = Code(7, plants=[PLANTS["second-delivery-dropped"]])
+    assert code.of("dispatch").plants
+    assert not code.of("ingest").plants

@@ -76,7 +76,7 @@ def world(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[World]:
     tally.close()
 
 
-def first(kind: Kind, seconds: float = 0.0) -> Any:
+def first(kind: Kind, seconds: float = 0.0) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("world", [Fault(kind, seconds)], indirect=True)
 
 

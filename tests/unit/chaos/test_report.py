@@ -87,7 +87,7 @@ def test_the_table_has_a_line_for_every_kind(outcome: Outcome) -> None:
 
 def test_a_failed_run_says_how_to_repeat_it_and_where_it_is(tmp_path: Path) -> None:
     settings = RunSettings("abcdef", "local", 4711, 500, 50, ("a", "b"), 10.0, 4, 4)
-    said = again(settings, tmp_path, "own-write-unknown")
+    said = again(settings, tmp_path, "own-write-unknown", 15)
     assert "make chaos SEED=4711" in said
-    assert "--requests 500 --keys 50 --seconds 50 --plant own-write-unknown" in said
+    assert "--requests 500 --keys 50 --seconds 50 --skew 15 --plant own-write-unknown" in said
     assert str(tmp_path) in said

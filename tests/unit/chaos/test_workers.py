@@ -39,8 +39,9 @@ def emulator(tmp_path: Path, listener: socket.socket) -> Iterator[subprocess.Pop
     try:
         yield process
     finally:
-        for each in [*psutil.Process(process.pid).children(recursive=True), process]:
+        for each in psutil.Process(process.pid).children(recursive=True):
             each.kill()
+        process.kill()
         process.wait()
 
 
