@@ -96,14 +96,14 @@ def _planted(options: argparse.Namespace) -> bool:
     made = planted_report.findings(planted.ALL, _tell_finding)
     if options.write is not None:
         figures.put(options.write, "planted", planted_report.table(made))
-        figures.put(options.write, "planted-schedules", planted_report.schedules(made))
+        # Beside it: some hundred of them, a page of their own.
+        schedules = options.write.with_name(f"{options.write.stem}-schedules.md")
+        figures.put(schedules, "planted-schedules", planted_report.schedules(made))
     return all(one.passed for one in made)
 
 
 def _tell_finding(finding: Finding) -> None:
-    print(finding.line(), flush=True)
-    if not finding.passed and finding.story:
-        print(finding.story)
+    print(f"\n{finding.line()}\n{finding.planted.what}\n{finding.story}", flush=True)
 
 
 def _one(name: str) -> bool:
