@@ -90,7 +90,7 @@ class Judge:
         answers, by_pk, found = part.answers, part.receipts, self._found
         ids: defaultdict[str, set[str]] = defaultdict(set)
         for pk, heard in answers.by_pk.items():
-            one_key.check(heard, by_pk.get(pk), found)
+            one_key.check(heard, by_pk.get(pk), found, faults=part.expected.faults)
             ordering.check(heard, part.expected, found, self._ordered)
             ids[pk] |= heard.record_ids
             if pk in by_pk and by_pk[pk].record_id:

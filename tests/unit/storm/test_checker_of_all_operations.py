@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from loadtest.verdict import Kind
+from loadtest import one_key
+from loadtest.answers import Answers
+from loadtest.verdict import Kind, Violations
 from tests.unit.storm.planted_wide import PLANTED, UNORDERED
 from tests.unit.storm.wide_stories import BOOKED, PAID, WideStory, good, pk_of
 
@@ -93,3 +95,17 @@ def test_in_execute_mode_an_attempt_that_nobody_saw_may_have_left_its_claim_to_a
     first = next(one for one in story.attempts if one.derived_key == pk_of(BOOKED).partition("#")[2])
     story.attempts.append(replace(first, attempt_id="dropped", status=None, dropped=True))
     assert story.verdict().passed
+
+
+@pytest.mark.parametrize(("faults", "kinds"), [(False, [Kind.WRONG_CONTENT]), (True, [])])
+def test_where_clocks_are_off_an_attempt_told_that_it_runs_may_have_lost_its_claim_to_another(
+    faults: bool, kinds: list[Kind]
+) -> None:
+    story, answers, found = good(), Answers(), Violations()
+    story.running(BOOKED)
+    loser = story.attempts[-1].attempt_id
+    for attempt in story.attempts:
+        answers.hear(attempt)
+    receipt = replace(story.receipts[pk_of(BOOKED)], correlation_id=loser)
+    one_key.check(answers.by_pk[pk_of(BOOKED)], receipt, found, faults=faults)
+    assert list(found.counted) == kinds
