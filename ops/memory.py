@@ -35,25 +35,28 @@ class Series:
         name: of what.
         bound: None where growth is told, and not judged.
         samples: (requests worked off by then, MB), in order.
+        began_mb: before its first request, where that is known: growth is then from there.
     """
 
     name: str
     bound: Bound | None = None
     samples: list[tuple[int, float]] = field(default_factory=list)
+    began_mb: float | None = None
 
-    def judge(self, requests: int) -> Growth:
-        """What became of it; `requests`: how many there were in all, so that a tenth of them is known."""
-        warm = [one for one in self.samples if one[0] >= requests * WARM_UP]
-        return Growth(self.name, self.bound, tuple(warm))
+    def judge(self, requests: int, warm_up: float = WARM_UP) -> Growth:
+        """What became of it after the first `warm_up` of `requests`, which is how many there were in all."""
+        warm = [one for one in self.samples if one[0] >= requests * warm_up]
+        return Growth(self.name, self.bound, tuple(warm), self.began_mb)
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """What a series comes to. `samples`: those after the warm-up."""
+    """What a series comes to. `samples`: those after the warm-up. `began_mb`: see `Series`."""
 
     name: str
     bound: Bound | None
     samples: tuple[tuple[int, float], ...]
+    began_mb: float | None = None
 
     @property
     def known(self) -> bool:
@@ -62,8 +65,8 @@ class Growth:
 
     @property
     def start_mb(self) -> float:
-        """After the warm-up."""
-        return self._around(0.0)
+        """After the warm-up, or before the first request."""
+        return self._around(0.0) if self.began_mb is None else self.began_mb
 
     @property
     def middle_mb(self) -> float:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # 16 MB over the 180,000 requests of a soak after its warm-up are 90 bytes a request: less than any object
 # that something keeps of each takes, and more than the allocator's own unrest (some MB).
 SMALL: Final = Bound(16.0, "90 bytes a request of 180,000: nothing is kept of each")
+# A function's work is shared by its workers, of which the busiest serve some ten thousand requests of a soak:
+# 8 MB are some 800 bytes of each, less than the event that one is. Each worker is judged by itself.
+WORKER: Final = Bound(8.0, "800 bytes a request of a worker that serves 10,000: no event is kept")
 # What a judge must know of each key is a number of bytes a key; it may not hold the attempts, the receipts,
 # the records or the events of the run (each of which is 100 MB and more at 200,000 requests).
 JUDGE: Final = Bound(64.0, "3 KB for each of 20,000 keys: no attempt, receipt, record or event is kept")
@@ -34,7 +37,7 @@ _JUDGE_SECONDS: Final = 0.2
 
 LOCUST, HANDLERS, EMULATOR, STAND_IN, JUDGING = (
     "locust",
-    "handlers (the largest)",
+    "handlers (of each, the one that grew most)",
     "local AWS (MiniStack)",
     "stand-in of provider and CRM",
     "judge (verify)",
@@ -50,9 +53,10 @@ class MemoryWatch:
         """`expected_seconds`: how long the storm will take."""
         self._every = min(_MOST_SECONDS, expected_seconds / _SAMPLES)
         self._last = -self._every
+        # By process: an id is given again, so the time of its start belongs to it.
+        self.workers: dict[tuple[int, float], Series] = {}
         self.series = {
             LOCUST: Series(LOCUST, SMALL),
-            HANDLERS: Series(HANDLERS, SMALL),
             EMULATOR: Series(EMULATOR),
             STAND_IN: Series(STAND_IN),
         }
@@ -62,14 +66,26 @@ class MemoryWatch:
         if time.monotonic() - self._last < self._every:
             return
         self._last = time.monotonic()
-        for name, processes in _by_kind().items():
+        kinds = _by_kind()
+        for worker in kinds.pop(HANDLERS):
+            with suppress(psutil.Error):
+                place = (worker.pid, worker.create_time())
+                series = self.workers.setdefault(place, Series(HANDLERS, WORKER))
+                series.samples += [(sent, size) for size in _megabytes([worker])]
+        for name, processes in kinds.items():
             sizes = list(_megabytes(processes))
             if sizes:
                 self.series[name].samples.append((sent, max(sizes)))
 
     def growths(self, requests: int) -> list[Growth]:
-        """What became of each."""
-        return [series.judge(requests) for series in self.series.values()]
+        """What became of each; of the functions' workers, of the one that grew most."""
+        locust, *others = (series.judge(requests) for series in self.series.values())
+        return [locust, self._grown_most(requests), *others]
+
+    def _grown_most(self, requests: int) -> Growth:
+        """Of the workers with samples enough: one that came late or went early did not work long."""
+        known = [one for one in (series.judge(requests) for series in self.workers.values()) if one.known]
+        return max(known, key=lambda one: one.growth_mb, default=Series(HANDLERS, WORKER).judge(requests))
 
 
 def watch_judge(imports: str, judging: str, words: Sequence[str], requests: int, *, quiet: bool) -> Growth:
@@ -86,19 +102,24 @@ def watch_judge(imports: str, judging: str, words: Sequence[str], requests: int,
     """
     sizes: list[float] = []
     loaded, told = os.pipe()  # the other end is closed when the modules are there, or the process is gone
+    waits, begin = os.pipe()  # it waits for its end: until then we look at its size
+    began = 0.0
     try:
         process = subprocess.Popen(  # noqa: S603 - no shell; our own interpreter and code
-            [sys.executable, "-c", f"import os; {imports}; os.close({told}); {judging}", *words],
+            [sys.executable, "-c", _program(imports, told, waits, judging), *words],
             stdout=subprocess.DEVNULL if quiet else None,
-            pass_fds=[told],
+            pass_fds=[told, waits],
         )
     finally:
         os.close(told)
+        os.close(waits)
     with open(loaded, "rb") as pipe:  # noqa: PTH123 - a descriptor
         pipe.read()
     try:
-        with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess), open(begin, "wb") as gate:  # noqa: PTH123 - a descriptor
             judge = psutil.Process(process.pid)
+            began = next(_megabytes([judge]), 0.0)
+            gate.close()
             while process.poll() is None:
                 sizes += _megabytes([judge])
                 time.sleep(_JUDGE_SECONDS)
@@ -106,7 +127,12 @@ def watch_judge(imports: str, judging: str, words: Sequence[str], requests: int,
         process.terminate()  # nothing, when it has ended
         process.wait()
     spread = [(requests * number // max(1, len(sizes) - 1), size) for number, size in enumerate(sizes)]
-    return Series(JUDGING, JUDGE, spread).judge(requests)
+    # All of them: what it loads is there already, and a judge that hoards may do so at once.
+    return Series(JUDGING, JUDGE, spread, began).judge(requests, warm_up=0.0)
+
+
+def _program(imports: str, told: int, waits: int, judging: str) -> str:
+    return f"import os; {imports}; os.close({told}); os.read({waits}, 1); {judging}"
 
 
 def _by_kind() -> dict[str, list[psutil.Process]]:

@@ -26,7 +26,8 @@ def command_line(settings: RunSettings) -> str:
     """What sends the same soak again."""
     return (
         f"onceward soak --requests {settings.requests} --keys {settings.keys} "
-        f"--tenants {len(settings.tenants)} --rate {settings.rate:g} --seed {settings.seed}"
+        f"--tenants {len(settings.tenants)} --rate {settings.rate:g} --users {settings.users} "
+        f"--burst {settings.burst} --seed {settings.seed}"
     )
 
 

@@ -23,9 +23,10 @@ def tenant_ids(count: int) -> tuple[str, ...]:
 
 
 def write_tenants(directory: Path, count: int) -> None:
-    """Write the files of so many tenants, and their tiers, in the place of all that is in the directory."""
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
+    """Write the files of so many tenants, and their tiers; those of an earlier soak go."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob("soak-*.yaml"):
+        old.unlink()
     shutil.copy(_SAMPLES / _TIERS, directory)
     sample = (_SAMPLES / f"{_SAMPLE}.yaml").read_text(encoding="utf-8")
     for tenant_id in tenant_ids(count):

@@ -92,6 +92,26 @@ def test_a_judge_that_keeps_what_it_reads_is_told_from_one_that_does_not() -> No
     assert growing.growth_mb > 100
 
 
+def test_a_judge_that_takes_it_all_at_once_and_then_waits_is_found() -> None:
+    growing = _judge("kept = b'x' * 100_000_000\nfor _ in range(15): time.sleep(0.1)")
+    assert growing.constant is False
+
+
+def test_a_worker_that_grows_is_not_hidden_by_a_larger_one_that_does_not() -> None:
+    watch = MemoryWatch(expected_seconds=1.0)
+    sent = range(0, REQUESTS, 2_000)
+    large, small = (Series(memory_watch.HANDLERS, memory_watch.WORKER) for _ in range(2))
+    large.samples += [(n, 95.0) for n in sent]
+    small.samples += [(n, 50.0 + n / 5_000) for n in sent]
+    watch.workers = {(1, 0.0): large, (2, 0.0): small}
+    for series in watch.series.values():
+        series.samples += [(n, 80.0) for n in sent]
+    workers = watch.growths(REQUESTS)[1]
+    assert workers.name == memory_watch.HANDLERS
+    assert workers.constant is False
+    assert workers.growth_mb > 30
+
+
 def test_a_judge_that_does_not_even_begin_has_no_memory_to_judge() -> None:
     assert not watch_judge("raise SystemExit(1)", "", [], REQUESTS, quiet=True).known
 
@@ -112,11 +132,11 @@ def test_a_storms_processes_are_found_by_what_they_are(monkeypatch: pytest.Monke
         watch.look(7)
         assert set(watch.series) == {
             memory_watch.LOCUST,
-            memory_watch.HANDLERS,
             memory_watch.EMULATOR,
             memory_watch.STAND_IN,
         }
-        for series in watch.series.values():
+        assert len(watch.workers) == 1
+        for series in (*watch.series.values(), *watch.workers.values()):
             assert [sent for sent, _ in series.samples] == [7]
             assert 3.0 < series.samples[0][1] < 100.0
     finally:

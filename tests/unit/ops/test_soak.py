@@ -69,7 +69,10 @@ def test_its_tenants_are_the_storm_tenant_under_other_names(tmp_path: Path) -> N
 
 def test_its_figures_are_markdown_with_the_command_that_makes_them() -> None:
     text = soak_figures.markdown(_found(SUMMARY, FLAT, TOLD))
-    assert "`onceward soak --requests 200000 --keys 20000 --tenants 20 --rate 105 --seed 7`" in text
+    assert (
+        "`onceward soak --requests 200000 --keys 20000 --tenants 20 --rate 105 --users 8 --burst 8 --seed 7`"
+        in text
+    )
     assert "| requests | 200,000 in 31.7 min, 105 a second |" in text
     assert "| violations | **0** |" in text
     assert "| from the intended start to the answer | p50 31 ms, p95 80 ms, p99 1,234 ms |" in text
