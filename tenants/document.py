@@ -1,20 +1,18 @@
 """YAML text into plain data that remembers its lines.
 
-Only what a tenant file needs: mappings, lists (as tuples) and scalars. Anchors, tags and a second
-document are refused, because a file that a person audits should say what it means where it stands.
+Only what a tenant file needs: mappings, lists (as tuples) and scalars. Anchors, tags, directives and a
+second document are refused, because a file that a person audits should say what it means where it stands.
 """
 
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from ruamel.yaml import YAML
-from ruamel.yaml.composer import Composer, ComposerError
-from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from tenants.errors import Fault
+from tenants.strict_yaml import Refused, compose, new_yaml
 
 Scalar = str | int | float | bool | None
 Value = Scalar | tuple["Value", ...] | dict[str, "Value"]
@@ -24,8 +22,6 @@ _TAG: Final = "tag:yaml.org,2002:"
 # Everything else that YAML resolves on its own (a date, say) stays the text that was written.
 _TYPED: Final = frozenset({"bool", "int", "float", "null"})
 _CONTAINERS: Final = frozenset({f"{_TAG}map", f"{_TAG}seq"})
-# As of a request's body, and far more than any tenant file needs.
-_MAX_DEPTH: Final = 64
 # Far more than any rule of a tenant file allows.
 _LARGEST: Final = 10**40
 
@@ -63,59 +59,22 @@ class Document:
 def parse(file: str, text: str) -> Document:
     """Read one YAML document; faults are noted in the result, never raised."""
     document = Document(file)
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Composer = _Composer
+    yaml = new_yaml()
     try:
-        with warnings.catch_warnings():
-            # An anchor that is there twice; the reader refuses the first one already.
-            warnings.simplefilter("ignore", ReusedAnchorWarning)
-            root = yaml.compose(text)
-        if root is not None:
-            document.data = _Reader(yaml, document).read(root, ())
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        document.faults.append(Fault(file, line, "yaml", _problem(error)))
-        return document
-    except YAMLError as error:  # no mark: a character that YAML does not allow
-        document.faults.append(Fault(file, 1, "yaml", _first_line(str(error))))
-        return document
-    except ValueError:  # ruamel makes characters of escapes without asking whether Unicode has them
-        document.faults.append(Fault(file, 1, "yaml", "holds an escape that is no character"))
+        root = compose(yaml, text)
+    except Refused as error:
+        document.faults.append(Fault(file, error.line, "yaml", error.rule))
         return document
     if root is None:
         document.fault((), "is empty")
+    else:
+        document.data = _Reader(yaml, document).read(root, ())
     return document
 
 
 def _is_unicode(text: str) -> bool:
     # Half of a surrogate pair, which an escape can make, is no character: nothing could print or store it.
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
-def _problem(error: MarkedYAMLError) -> str:
-    parts = (part for part in (error.context, error.problem) if part)
-    return _first_line(", ".join(parts) or "is not valid YAML")
-
-
-def _first_line(problem: str) -> str:
-    return problem.strip().splitlines()[0]
-
-
-class _Composer(Composer):
-    """ruamel's, to a depth of `_MAX_DEPTH`: deeper it would take seconds, and then all of the stack."""
-
-    _depth = 0
-
-    def compose_node(self, parent: Node | None, index: object) -> Node | None:
-        """Read one node and all below it."""
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            mark = self.parser.peek_event().start_mark
-            raise ComposerError(problem="is nested too deeply", problem_mark=mark)
-        node: Node | None = super().compose_node(parent, index)
-        self._depth -= 1
-        return node
 
 
 class _Reader:
@@ -144,25 +103,34 @@ class _Reader:
     def _mapping(self, node: MappingNode, path: Path) -> dict[str, Value]:
         result: dict[str, Value] = {}
         for name_node, value_node in node.value:
-            name = name_node.value if isinstance(name_node, ScalarNode) else None
-            if name is None or not _is_unicode(name):
-                self._document.fault(path, "must have plain names")
+            name = self._name(name_node, path)
+            if name is None:
                 continue
             below = (*path, name)
+            line = name_node.start_mark.line + 1
             if name in result:
                 first = self._document.line_of(below)
-                self._document.faults.append(
-                    Fault(
-                        self._document.file,
-                        name_node.start_mark.line + 1,
-                        spell(below),
-                        f"is there twice (first in line {first})",
-                    )
-                )
+                self._fault(line, below, f"is there twice (first in line {first})")
                 continue
-            self._document.lines[below] = name_node.start_mark.line + 1
+            self._document.lines[below] = line
             result[name] = self.read(value_node, below)
         return result
+
+    def _name(self, node: Node, path: Path) -> str | None:
+        """A member's name; None if there is none to go on with: that is a fault."""
+        name = node.value if isinstance(node, ScalarNode) else None
+        if name is None or not _is_unicode(name):
+            self._document.fault(path, "must have plain names")
+            return None
+        line, below = node.start_mark.line + 1, (*path, name)
+        if node.anchor:
+            self._fault(line, below, "must not use anchors or aliases for a name")
+        if self._has_tag(node):
+            self._fault(line, below, f"must not carry a tag on its name ({node.tag})")
+        return str(name)
+
+    def _fault(self, line: int, path: Path, rule: str) -> None:
+        self._document.faults.append(Fault(self._document.file, line, spell(path), rule))
 
     def _scalar(self, node: Node, path: Path) -> Scalar:
         if str(node.tag).removeprefix(_TAG) in _TYPED:
@@ -183,8 +151,8 @@ class _Reader:
 
     def _typed(self, node: Node, path: Path) -> Scalar:
         # Python reads no more than 4,300 digits; in hexadecimal it reads any number of them, and then cannot
-        # write what it has read in a fault.
-        with suppress(ValueError):
+        # write what it has read in a fault. ruamel asks for a first digit where there is none.
+        with suppress(ValueError, IndexError, OverflowError):
             value: Scalar = self._yaml.constructor.construct_object(node)
             if not isinstance(value, int) or abs(value) < _LARGEST:
                 return value

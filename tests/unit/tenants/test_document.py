@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from ruamel.yaml.constructor import SafeConstructor
 
 from tenants.document import parse
 
@@ -74,6 +77,32 @@ def test_scalars_are_what_yaml_1_2_says(text: str, value: object) -> None:
         ('a: "\\uD800"\n', 1, "a", "must not hold half of a surrogate pair"),
         ('"\\uD800": 1\n', 1, "file", "must have plain names"),
         ('b: 1\na: "\\U00110000"\n', 1, "yaml", "holds an escape that is no character"),
+        ('a: "\\UFFFFFFFF"\n', 1, "yaml", "holds an escape that is no character"),
+        *(
+            (f"a: {sign}\n", 1, "a", "must be a number that can be read")
+            for sign in ("+_", "-_", "+__", "-__")
+        ),
+        *(
+            (
+                f"# which YAML\n%{directive}\n---\na: {value}\n",
+                2,
+                "yaml",
+                "must not hold a directive (%YAML, %TAG)",
+            )
+            for directive in (
+                "YAML 1.1",
+                "YAML 1.2",
+                "YAML 9.9",
+                f"YAML {'9' * 5000}.1",
+                "TAG ! tag:me,1:",
+                "ANY x",
+            )
+            for value in ("yes", "+_", "9e9")
+        ),
+        ("a: 1\n!!int b: 2\n", 2, "b", "must not carry a tag on its name (tag:yaml.org,2002:int)"),
+        ("a: 1\n!!str 1: 2\n", 2, "1", "must not carry a tag on its name (tag:yaml.org,2002:str)"),
+        ("a:\n  !mine b: 2\n", 2, "a.b", "must not carry a tag on its name (!mine)"),
+        ("a: 1\n&x b: 2\n", 2, "b", "must not use anchors or aliases for a name"),
         ("[" * 5000, 1, "yaml", "is nested too deeply"),
         ("{a: " * 5000, 1, "yaml", "is nested too deeply"),
         ("a:\n  b: " + "[" * 100, 2, "yaml", "is nested too deeply"),
@@ -83,6 +112,32 @@ def test_what_hides_meaning_is_a_fault_with_its_line(text: str, line: int, field
     (fault,) = parse("f", text).faults
     assert (fault.file, fault.line, fault.field) == ("f", line, field)
     assert fault.rule.startswith(rule)
+
+
+def test_an_alias_as_a_name_is_a_fault_at_its_anchor() -> None:
+    faults = parse("f", "a: &x b\n*x : 2\n").faults
+    assert [(fault.line, fault.field) for fault in faults] == [(1, "a"), (1, "b")]
+
+
+@pytest.mark.parametrize("error", [ValueError, IndexError, OverflowError])
+def test_a_number_that_makes_ruamel_stumble_is_a_fault(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stumble(_self: Any, _node: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(SafeConstructor, "construct_object", stumble)
+    (fault,) = parse("f", "a: 1\n").faults
+    assert (fault.field, fault.rule) == ("a", "must be a number that can be read")
+
+
+def test_a_fault_of_ours_is_not_taken_for_an_escape(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_text: str) -> bool:
+        raise ValueError("ours")
+
+    monkeypatch.setattr("tenants.document._is_unicode", fail)
+    with pytest.raises(ValueError, match="ours"):
+        parse("f", "a: b\n")
 
 
 def test_an_anchor_that_is_there_twice_is_two_faults_and_no_warning() -> None:
