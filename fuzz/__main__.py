@@ -18,7 +18,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Fuzz, or replay; 0 when every promise was kept, 1 when one was broken, 2 when nothing could be run."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description="Fuzz what reads others' input.")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; else all")
-    parser.add_argument("--seconds", type=int, default=_SECONDS, help="a target (default: %(default)s)")
+    parser.add_argument(
+        "--seconds", type=_at_least_one, default=_SECONDS, help="a target (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the mutations (default: %(default)s)")
     parser.add_argument("--input", type=Path, help="run this file alone, without atheris")
     asked = parser.parse_args(arguments)
@@ -42,6 +44,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if broken else 0
 
 
+def _at_least_one(text: str) -> int:
+    # libFuzzer takes 0 for "without end".
+    if (seconds := int(text)) < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return seconds
+
+
 def _replay(name: str, path: Path) -> int:
     try:
         TARGETS[name].check(path.read_bytes())
@@ -53,10 +62,11 @@ def _replay(name: str, path: Path) -> int:
 
 
 def _tell(outcome: Outcome) -> None:
+    ended = "killed: it did not end" if outcome.ended is None else f"exit {outcome.ended}"
     sys.stdout.write(
         f"{outcome.target:<12} {outcome.executions:>9} executions  {outcome.coverage:>5} places"
         f"  {outcome.features:>6} features  {outcome.corpus:>5} inputs kept"
-        f"  {'fine' if outcome.passed else f'BROKEN (exit {outcome.ended})'}\n"
+        f"  {'fine' if outcome.passed else f'BROKEN ({ended})'}\n"
     )
     if not outcome.passed:
         sys.stdout.write(f"  see {WORK / outcome.target / 'log'}\n")

@@ -30,7 +30,13 @@ _STATUS: Final = re.compile(r"#(\d+)\s+\w+\s+cov: (\d+) ft: (\d+)")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one target did. `coverage`: places in the instrumented code that its inputs have reached."""
+    """What one target did.
+
+    Attributes:
+        coverage: places in the instrumented code that its inputs have reached.
+        broken: inputs that broke a promise in this run, also those that an earlier run had kept.
+        ended: how the process ended; None of one that had to be killed.
+    """
 
     target: str
     executions: int
@@ -38,12 +44,12 @@ class Outcome:
     features: int
     corpus: int
     broken: tuple[Path, ...]
-    ended: int
+    ended: int | None
 
     @property
     def passed(self) -> bool:
-        """Whether it ran to its end, and every promise was kept."""
-        return self.ended == 0 and not self.broken
+        """Whether it ran to its end, something was tried, and every promise was kept."""
+        return self.ended == 0 and self.executions > 0 and not self.broken
 
 
 def why_not() -> str | None:
@@ -62,7 +68,7 @@ def run(target: Target, seconds: int, seed: int) -> Outcome:
     corpus, broken = WORK / target.name / "corpus", WORK / target.name / "broken"
     for folder in (corpus, broken):
         folder.mkdir(parents=True, exist_ok=True)
-    before = set(broken.iterdir())
+    before = _written(broken)
     for each in inputs(target):
         (corpus / hashlib.sha256(each).hexdigest()[:16]).write_bytes(each)
     options = [
@@ -74,15 +80,28 @@ def run(target: Target, seconds: int, seed: int) -> Outcome:
         str(corpus),
     ]
     log = WORK / target.name / "log"
-    with log.open("wb") as output:
-        ended = subprocess.run(  # noqa: S603 - this Python and our own names
-            [sys.executable, "-m", "fuzz.guided", target.name, *options],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            timeout=seconds + _SLACK_SECONDS,
-            check=False,
-        ).returncode
+    ended = _ended([target.name, *options], log, seconds + _SLACK_SECONDS)
     status = _STATUS.findall(log.read_text(encoding="utf-8", errors="replace"))
     executions, coverage, features = map(int, status[-1]) if status else (0, 0, 0)
-    new = tuple(sorted(set(broken.iterdir()) - before))
+    # The same input breaks the same promise under the same name: it is written anew, and has to be told anew.
+    new = tuple(path for path, at in sorted(_written(broken).items()) if before.get(path) != at)
     return Outcome(target.name, executions, coverage, features, len(list(corpus.iterdir())), new, ended)
+
+
+def _ended(arguments: list[str], log: Path, limit_seconds: int) -> int | None:
+    with log.open("wb") as output:
+        try:
+            return subprocess.run(  # noqa: S603 - this Python and our own names
+                [sys.executable, "-m", "fuzz.guided", *arguments],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=limit_seconds,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:  # the process is killed by now, and its log is there
+            return None
+
+
+def _written(folder: Path) -> dict[Path, int]:
+    """When each file was last written, nanoseconds."""
+    return {path: path.stat().st_mtime_ns for path in folder.iterdir()}
