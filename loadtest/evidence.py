@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from loadtest.history import Attempt
     from loadtest.run import RunSettings
+    from loadtest.stand_in import Telling
 
 # Requests of a part: some 10 MB of memory while it is judged, and 200 files for 200,000 requests.
 _REQUESTS_IN_A_PART: Final = 1000
@@ -128,7 +129,7 @@ class Evidence:
             names = _names(f"event {one.event_id}", one.queue_tenant, one.body_hash)
             self._router.send(names, 0, pack(one))
 
-    def keep_outside(self, seen: Outside) -> None:
+    def keep_outside(self, seen: Outside | Telling) -> None:
         """Take in what is outside the platform. Not to be called where nobody can tell."""
         self._destinations = seen.destinations
         for charge in seen.charges:

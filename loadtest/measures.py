@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from loadtest.answers import key_of
+from loadtest.counting import Distinct, Latencies, Percentiles
 from loadtest.operations import BY_NAME
 from loadtest.schedule import Scenario
 from loadtest.told import Told, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from loadtest.history import Attempt
 
 # A chart shows so many points at most; a longer run gets wider ones.
-_MOST_BUCKETS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Percentiles:
-    """Milliseconds from the intended start to the answer, or to giving up; None where there was neither."""
-
-    p50: float | None
-    p95: float | None
-    p99: float | None
-    most: float | None
+_MOST_BUCKETS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +37,11 @@ class Bucket:
 
 @dataclass(slots=True)
 class Row:
-    """One scenario's or one operation's figures."""
+    """One scenario's or one operation's figures; `keys` are pairs of tenant and key."""
 
     seen: Counter[Told] = field(default_factory=Counter)
-    latencies: array[float] = field(default_factory=lambda: array("d"))
-    keys: set[tuple[str, str]] = field(default_factory=set)
+    latencies: Latencies = field(default_factory=Latencies)
+    keys: Distinct = field(default_factory=Distinct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,77 +66,78 @@ class Measures:
     operations: dict[str, Row]
 
 
-def measure(attempts: Iterable[Attempt]) -> Measures:
-    """Take the figures. Memory: some 200 bytes an attempt, and what grows with keys.
+def measure(read: Callable[[], Iterable[Attempt]]) -> Measures:
+    """Take the figures. `read` gives all attempts anew, and is called twice: the chart's steps must be known.
+
+    Memory: the same for any number of attempts, but for eight bytes a key in each row (`Distinct`).
 
     The warm-up is a row of its own and in no chart: it waits for interpreters to start, not for the platform.
     An attempt that timed out counts with the time that its client waited: without it, a platform would look
     the faster the more requests it loses. The storm's own drops have no latency: they end when it says.
     """
+    first, last = _span(read())
+    seconds = max(0.0, last - first) / 1000
+    chart = _Chart(first, max(1.0, float(-(-seconds // _MOST_BUCKETS))))
     scenarios: defaultdict[str, Row] = defaultdict(Row)
     operations: defaultdict[str, Row] = defaultdict(Row)
-    requests = 0
-    points: list[_Point] = []
-    last = 0.0
-    for attempt in attempts:
-        if attempt.operation not in BY_NAME:
-            continue
-        seen = told(attempt)
-        pair = (attempt.tenant, key_of(attempt))
-        for row in (scenarios[attempt.scenario], operations[attempt.operation]):
-            row.seen[seen] += 1
-            row.keys.add(pair)
-        if seen is not Told.DROPPED:
-            scenarios[attempt.scenario].latencies.append(attempt.latency_ms)
-            if attempt.scenario != Scenario.WARM_UP.value:
-                operations[attempt.operation].latencies.append(attempt.latency_ms)
-        requests += 1
-        if attempt.scenario != Scenario.WARM_UP.value:
-            points.append(_Point(attempt.intended_start_ms, attempt.end_ms, seen))
-            last = max(last, attempt.end_ms)
-    first = min((point.intended_ms for point in points), default=0.0)
-    seconds = max(0.0, last - first) / 1000
-    width = max(1.0, float(-(-seconds // _MOST_BUCKETS)))
+    for attempt in read():
+        if attempt.operation in BY_NAME:
+            _count(attempt, scenarios[attempt.scenario], operations[attempt.operation], chart)
     return Measures(
         began_ms=first,
         seconds=seconds,
-        width_s=width,
-        requests=requests,
-        latency=_latency(points),
-        buckets=tuple(_buckets(points, first, width)),
+        width_s=chart.width_s,
+        requests=sum(row.seen.total() for row in scenarios.values()),
+        latency=chart.latency.percentiles(),
+        buckets=tuple(chart.buckets()),
         scenarios=dict(scenarios),
         operations={name: operations[name] for name in BY_NAME if name in operations},
     )
 
 
-def percentiles(latencies: Sequence[float]) -> Percentiles:
-    """The nearest-rank percentiles of some latencies: each is one that was measured."""
-    if not latencies:
-        return Percentiles(None, None, None, None)
-    ordered = sorted(latencies)
-
-    def rank(percent: int) -> float:
-        return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
-
-    return Percentiles(rank(50), rank(95), rank(99), ordered[-1])
+def _span(attempts: Iterable[Attempt]) -> tuple[float, float]:
+    """The first intended start after the warm-up, and the last end; zeros where there is none."""
+    first, last = float("inf"), 0.0
+    for attempt in attempts:
+        if attempt.operation in BY_NAME and attempt.scenario != Scenario.WARM_UP.value:
+            first = min(first, attempt.intended_start_ms)
+            last = max(last, attempt.end_ms)
+    return (first, last) if first <= last else (0.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Point:
-    intended_ms: float
-    end_ms: float
-    seen: Told
+def _count(attempt: Attempt, scenario: Row, operation: Row, chart: _Chart) -> None:
+    seen, warm = told(attempt), attempt.scenario != Scenario.WARM_UP.value
+    for row in (scenario, operation):
+        row.seen[seen] += 1
+        row.keys.add(f"{attempt.tenant} {key_of(attempt)}")
+    if seen is not Told.DROPPED:
+        scenario.latencies.add(attempt.latency_ms)
+        if warm:
+            operation.latencies.add(attempt.latency_ms)
+    if warm:
+        chart.add(attempt, seen)
 
 
-def _latency(points: Iterable[_Point]) -> Percentiles:
-    return percentiles([one.end_ms - one.intended_ms for one in points if one.seen is not Told.DROPPED])
+class _Chart:
+    """Figures over time, in at most `_MOST_BUCKETS` steps and one."""
 
+    def __init__(self, first_ms: float, width_s: float) -> None:
+        self.width_s = width_s
+        self.latency = Latencies()
+        self._first_ms = first_ms
+        self._meant: defaultdict[int, Latencies] = defaultdict(Latencies)
+        self._seen: defaultdict[int, Counter[Told]] = defaultdict(Counter)
 
-def _buckets(points: list[_Point], first: float, width_s: float) -> Iterable[Bucket]:
-    meant: defaultdict[int, list[_Point]] = defaultdict(list)
-    seen: defaultdict[int, Counter[Told]] = defaultdict(Counter)
-    for point in points:
-        meant[int((point.intended_ms - first) / 1000 / width_s)].append(point)
-        seen[int((point.end_ms - first) / 1000 / width_s)][point.seen] += 1
-    for number in range(max((*meant, *seen), default=-1) + 1):
-        yield Bucket(number * width_s, _latency(meant.get(number, [])), dict(seen.get(number, {})))
+    def add(self, attempt: Attempt, seen: Told) -> None:
+        self._seen[self._number(attempt.end_ms)][seen] += 1
+        if seen is not Told.DROPPED:
+            self.latency.add(attempt.latency_ms)
+            self._meant[self._number(attempt.intended_start_ms)].add(attempt.latency_ms)
+
+    def buckets(self) -> Iterable[Bucket]:
+        for number in range(max((*self._meant, *self._seen), default=-1) + 1):
+            latency = self._meant.get(number, Latencies()).percentiles()
+            yield Bucket(number * self.width_s, latency, dict(self._seen.get(number, {})))
+
+    def _number(self, at_ms: float) -> int:
+        return int((at_ms - self._first_ms) / 1000 / self.width_s)

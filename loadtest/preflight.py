@@ -52,7 +52,9 @@ def check(
         Tables(target).touch()
         if WEBHOOKS.name in operations:
             secrets.with_webhooks(target, tenants)
-        stand_in.read(target, [tenant.tenant_id for tenant in tenants], mark)
+        outside = stand_in.read(target, [tenant.tenant_id for tenant in tenants], mark)
+        if outside is not None:
+            outside.check()
         queues = AuditQueues(target, tenants, mark, events_file)
         queues.drain(0)
         queues.in_flight()

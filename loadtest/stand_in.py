@@ -3,54 +3,121 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import boto3
 import httpx
 
 from loadtest.history import hash_of
-from loadtest.outside import Charge, Entity, Outside
+from loadtest.outside import Charge, Entity
 from loadtest.target import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from loadtest.target import Target
 
+_Found = TypeVar("_Found")
+
 _ANSWER_SECONDS = 30.0
+# Characters that are asked for at a time, and the most that one charge or entity may have: a document of the
+# platform is 256 KiB at most.
+_CHUNK, _LARGEST = 1 << 16, 1 << 21
+# Between two elements of a list.
+_SEPARATORS: Final = re.compile(r"[\s,]*")
 
 
-def read(target: Target, tenants: Iterable[str], mark: str) -> Outside | None:
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What the stand-in tells, as `loadtest.outside.Outside` is: read once, one at a time, as it comes.
+
+    Taking from `charges` or `entities` raises TargetError where the stand-in does not answer as one.
+    """
+
+    charges: Iterator[Charge]
+    entities: Iterator[Entity]
+    destinations: Mapping[tuple[str, str], str]
+
+    def check(self) -> None:
+        """Take everything, and keep nothing."""
+        for one in (self.charges, self.entities):
+            deque(one, maxlen=0)
+
+
+def read(target: Target, tenants: Iterable[str], mark: str) -> Telling | None:
     """What bears the run's mark outside; None on a stage without a stand-in, where nobody can tell.
+
+    Memory: of one charge or entity, however many there are.
 
     Args:
         tenants: ids of the run's. mark: the run's key prefix.
 
     Raises:
-        TargetError: the stand-in does not answer as one.
+        TargetError: the stand-in does not answer as one, when its things are taken.
         botocore.exceptions.ClientError, BotoCoreError: the tenants' settings cannot be read.
     """
-    if target.stand_in_url is None:
+    url = target.stand_in_url
+    if url is None:
         return None
-    charges, upserts = (_get(target.stand_in_url, what) for what in ("charges", "upserts"))
-    try:
-        return Outside(
-            charges=tuple(_charge(one) for one in charges if mark in str(one.get("reference"))),
-            entities=tuple(_entity(one) for one in upserts if mark in json.dumps(one)),
-            destinations=dict(_destinations(target, frozenset(tenants))),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise TargetError(f"{target.stand_in_url} answers as no stand-in does: {error!r}") from error
+    return Telling(
+        charges=_each(url, "charges", lambda one: mark in str(one.get("reference")), _charge),
+        entities=_each(url, "upserts", lambda one: mark in json.dumps(one), _entity),
+        destinations=dict(_destinations(target, frozenset(tenants))),
+    )
 
 
-def _get(url: str, what: str) -> list[dict[str, Any]]:
+def _each(
+    url: str,
+    what: str,
+    of_the_run: Callable[[dict[str, Any]], bool],
+    made: Callable[[dict[str, Any]], _Found],
+) -> Iterator[_Found]:
     try:
         # It is on loopback: no proxy of the environment may come between.
-        with httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False) as client:
-            answer = client.get(f"{url}/_stand-in/{what}")
-        return list(answer.raise_for_status().json()[what])
-    except (httpx.HTTPError, KeyError, TypeError, ValueError) as error:
+        with (
+            httpx.Client(timeout=_ANSWER_SECONDS, trust_env=False) as client,
+            client.stream("GET", f"{url}/_stand-in/{what}") as answer,
+        ):
+            for one in elements(answer.raise_for_status().iter_text(_CHUNK), what):
+                if of_the_run(one):
+                    yield made(one)
+    except (httpx.HTTPError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise TargetError(f"the stand-in at {url} does not tell its {what}: {error!r}") from error
+
+
+def elements(chunks: Iterable[str], name: str) -> Iterator[Any]:
+    """The elements of the list that is the last member, called `name`, of an object in JSON.
+
+    The members before it must not hold its name. Raises ValueError where the text is something else.
+    """
+    rest = iter(chunks)
+    text, at = "", 0
+    while not (opening := re.search(rf'"{re.escape(name)}"\s*:\s*\[', text)):
+        text = _longer(text, rest)
+    text = text[opening.end() :]
+    decoder = json.JSONDecoder()
+    while True:
+        at = _SEPARATORS.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
+        if text[at : at + 1] == "]":
+            if (text[at + 1 :] + "".join(rest)).strip() != "}":
+                raise ValueError(f"something follows the {name}")
+            return
+        try:
+            found, at = decoder.raw_decode(text, at)
+        except ValueError:
+            text, at = _longer(text[at:], rest), 0
+        else:
+            yield found
+
+
+def _longer(text: str, rest: Iterator[str]) -> str:
+    more = next(rest, "")
+    if not more or len(text) > _LARGEST:
+        raise ValueError(f"no JSON of the kind: {text[:100]!r}")
+    return text + more
 
 
 def _charge(found: dict[str, Any]) -> Charge:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from loadtest import tally
-from loadtest.measures import percentiles
 from loadtest.schedule import Scenario
 from loadtest.told import Told
 
@@ -111,5 +110,5 @@ def _heard(row: Row) -> tuple[str, ...]:
 
 
 def _times(row: Row) -> tuple[str, ...]:
-    latency = percentiles(row.latencies)
+    latency = row.latencies.percentiles()
     return tuple(map(milliseconds, (latency.p50, latency.p95, latency.p99)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from loadtest import history, report, storm, tables
-from loadtest.measures import measure, percentiles
+from loadtest.measures import measure
 from loadtest.run import open_private
 from loadtest.told import Told
 from loadtest.verify import verify
@@ -81,7 +81,7 @@ def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, q
     """
     with progress_bar("Settle", quiet=quiet) as progress:
         verdict = verify(directory, target, patience_seconds, progress)
-    measures = measure(history.read(directory.path))
+    measures = measure(lambda: history.read(directory.path))
     directory.report.write_text(report.render(directory.settings(), verdict, measures), encoding="utf-8")
     judged = Judged(verdict, measures)
     with open_private(directory.summary, "w") as file:
@@ -118,7 +118,7 @@ def _summary(directory: RunDirectory, judged: Judged) -> dict[str, Any]:
 def _figures(row: Row) -> dict[str, Any]:
     """One operation's figures for a script."""
     counted = {name: row.seen[told] for name, told in _COLUMNS}
-    return {"requests": row.seen.total(), **counted, "latencyMs": asdict(percentiles(row.latencies))}
+    return {"requests": row.seen.total(), **counted, "latencyMs": asdict(row.latencies.percentiles())}
 
 
 def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures, home: Path | None) -> None:
@@ -199,7 +199,7 @@ def _by_operation(verdict: Verdict, measures: Measures) -> Iterator[str]:
 
 def _heard(row: Row) -> tuple[str, ...]:
     counted = (row.seen.total(), *(row.seen[told] for _, told in _COLUMNS))
-    latency = percentiles(row.latencies)
+    latency = row.latencies.percentiles()
     times = ("-" if one is None else f"{one:,.0f}" for one in (latency.p50, latency.p99))
     return (*(f"{one:,}" for one in counted), *times)
 

@@ -40,7 +40,7 @@ def _told(
     verdict = story.verdict()
     directory.verdict.write_text(json.dumps(verdict.to_json()))
     try:
-        storms.tell(directory, storms.Judged(verdict, measure(story.attempts)), as_json=as_json)
+        storms.tell(directory, storms.Judged(verdict, measure(lambda: story.attempts)), as_json=as_json)
         code = 0
     except typer.Exit as end:
         code = end.exit_code
@@ -98,7 +98,7 @@ def test_a_run_without_audit_queues_says_that_events_were_not_checked(
 ) -> None:
     directory = RunDirectory.create(tmp_path / "run", SMALL)
     verdict = good().verdict(events=False)
-    storms.tell(directory, storms.Judged(verdict, measure([])), as_json=False)
+    storms.tell(directory, storms.Judged(verdict, measure(list)), as_json=False)
     assert "events not checked" in capsys.readouterr().out
 
 

@@ -42,7 +42,7 @@ def judged_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         urls.append(target.api_url)
         verdict = good().verdict()
         directory.verdict.write_text(json.dumps(verdict.to_json()))
-        return storms.Judged(verdict, measure(good().attempts))
+        return storms.Judged(verdict, measure(lambda: good().attempts))
 
     monkeypatch.setattr(preflight, "check", lambda *_: None)
     monkeypatch.setattr(storms, "send", lambda *_, **__: None)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import tracemalloc
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import boto3
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from moto import mock_aws
 
 from loadtest import secrets, stand_in
@@ -68,11 +73,12 @@ def aws() -> Iterator[None]:
 
 
 def _answering(monkeypatch: pytest.MonkeyPatch, told: dict[str, Any], status: int = 200) -> None:
-    def get(self: httpx.Client, url: str) -> httpx.Response:
-        what = url.rpartition("/")[2]
-        return httpx.Response(status, json={what: told[what]}, request=httpx.Request("GET", url))
+    def handle(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        what = request.url.path.rpartition("/")[2]
+        # As the stand-in does: what is counted comes before the list.
+        return httpx.Response(status, json={"count": 1, what: told[what]})
 
-    monkeypatch.setattr(httpx.Client, "get", get)
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", handle)
 
 
 @pytest.mark.usefixtures("aws")
@@ -106,8 +112,47 @@ def test_a_stand_in_that_is_none_is_said(
     monkeypatch: pytest.MonkeyPatch, told: dict[str, Any], status: int
 ) -> None:
     _answering(monkeypatch, told, status)
+    seen = stand_in.read(_target(), ("a1",), MARK)
+    assert seen is not None
     with pytest.raises(TargetError, match="http://stand-in"):
-        stand_in.read(_target(), ("a1",), MARK)
+        seen.check()
+
+
+@given(
+    st.lists(st.dictionaries(st.text(), st.integers() | st.text() | st.lists(st.text()))), st.integers(1, 50)
+)
+def test_a_list_is_taken_apart_wherever_the_network_cuts_it(found: list[dict[str, Any]], size: int) -> None:
+    text = json.dumps({"count": len(found), "charges": found})
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    assert list(stand_in.elements(chunks, "charges")) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", '{"charges": {}}', '{"charges": [', '{"charges": [{"a": 1}', '{"charges": [{"a": 1}]', "[]"],
+)
+def test_what_is_cut_off_is_no_list(text: str) -> None:
+    with pytest.raises(ValueError, match=r"no JSON|something follows"):
+        list(stand_in.elements([text], "charges"))
+
+
+def test_a_long_list_takes_the_memory_of_a_short_one() -> None:
+    charge = json.dumps({**CHARGE, "padding": "x" * 400})
+
+    def peak(count: int) -> int:
+        chunks = (f"{charge}," for _ in range(count))
+        gc.collect()
+        tracemalloc.start()
+        try:
+            taken = stand_in.elements(chain(['{"charges": ['], chunks, [charge, "]}"]), "charges")
+            assert sum(1 for _ in taken) == count + 1
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peak(10)  # what is made once, on first use
+    short, long = peak(500), peak(5_000)
+    assert long - short < 100_000, (short, long)  # they are 2.5 MB longer
 
 
 def test_senders_sign_with_the_newest_secret_which_is_never_shown() -> None:
