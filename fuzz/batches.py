@@ -1,4 +1,4 @@
-"""Batches as Lambda brings them: of the stream, of the queues, of the bus, and the scheduled look around.
+"""Batches as Lambda brings them: of the stream, of the queues and of the bus.
 
 Shapes are AWS's (events of another shape are not possible: Lambda makes them); what is in images, bodies and
 attributes is anybody's. Whatever it is: only ids of the batch are named, every record is dealt with or comes
@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from fuzz.choices import split
 from fuzz.quiet import logger, quietly
-from fuzz.stored import changed, images
+from fuzz.stored import attributes_in, changed, images
 from fuzz.target import Target, require
-from handlers import dispatch, notify, reconcile
-from handlers.adapters import parking, pending_index
+from handlers import dispatch, notify
+from handlers.adapters import parking
 from handlers.domain import bus_event, cloud_event
 from handlers.domain.errors import OncewardError, Unavailable
 from handlers.domain.outbox import delivery_of, is_due
-from handlers.settings import DispatchSettings, NotifySettings, ReconcileSettings
+from handlers.settings import DispatchSettings, NotifySettings
 from tests import builders
-from tests.fakes.work import InMemoryWork
 from tests.stream_events import queue_batch, sequence_number
 
 if TYPE_CHECKING:
@@ -31,10 +30,9 @@ if TYPE_CHECKING:
     from fuzz.choices import Choices
     from handlers.domain.outbox import Announced, Delivery
     from handlers.domain.work_message import WorkMessage
-    from handlers.reconcile import Shard
 
 NOW = builders.NOW_MS
-_LOGS = {name: logger(name) for name in ("dispatch", "notify", "reconcile")}
+_LOGS = {name: logger(name) for name in ("dispatch", "notify")}
 _NAMES = ("INSERT", "MODIFY", "REMOVE", "", "REINDEX")
 
 
@@ -176,58 +174,15 @@ def check_notify(event: dict[str, Any]) -> None:
     require(json.loads(text)["source"].endswith(f"/{tenant}"), "published on another tenant's topic")
 
 
-class _Index(InMemoryWork):
-    """Pending work, with some items that nobody can read."""
-
-    def __init__(self, items: Sequence[Mapping[str, Any]]) -> None:
-        super().__init__()
-        self._index = pending_index.DynamoDbPending("records", self)  # type: ignore[arg-type] # `query` alone
-        self._items = items
-        self.page = self._index.page  # type: ignore[method-assign] # the real reader over these items
-
-    def query(self, **_asked: object) -> dict[str, Any]:
-        """Every shard's page is the same."""
-        return {"Items": list(self._items)}
-
-
-def check_reconcile(items: Sequence[Mapping[str, Any]], now_ms: int) -> None:
-    """One run over an index that holds anything: it ends, and what it cannot read it tells of."""
-    outside = Outside()
-    index = _Index(items)
-    dependencies = reconcile.Dependencies(
-        ReconcileSettings("dev", "records", {}), index, outside, _LOGS["reconcile"], lambda: now_ms, _in_order
-    )
-    with quietly():
-        try:
-            tallies = reconcile.reconcile(dependencies, lambda: 40_000)
-        except reconcile.ReconcileFailed:
-            return
-    require(sum(tally.failed for tally in tallies.values()) == 0, "failed, and nobody heard of it")
-
-
-def _in_order(shards: tuple[Shard, ...]) -> list[Shard]:
-    return list(shards)
-
-
 def _receives(record: Mapping[str, Any]) -> int:
     return int(record["attributes"]["ApproximateReceiveCount"])
-
-
-def _object(payload: bytes) -> dict[str, Any] | None:
-    try:
-        given = json.loads(payload)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(given, dict):
-        return None
-    return {name: value for name, value in given.items() if isinstance(value, dict)} or None
 
 
 def _check_stream(data: bytes) -> None:
     choices, payload = split(data)
     down = choices.pick((frozenset[str](), {"records"}, {"topics"}, {"work"}, {"parking", "topics"}))
     remaining = choices.pick((30_000, 0))
-    check_dispatch(stream_event(choices, _object(payload)), Outside(frozenset(down)), remaining)
+    check_dispatch(stream_event(choices, attributes_in(payload)), Outside(frozenset(down)), remaining)
 
 
 def _check_retries(data: bytes) -> None:
@@ -254,12 +209,6 @@ def _check_bus(data: bytes) -> None:
     check_notify(event)
 
 
-def _check_pending(data: bytes) -> None:
-    choices, payload = split(data)
-    items = [changed(choices, _object(payload) or images()[3]) for _ in range(choices.number(3))]
-    check_reconcile(items, NOW + choices.pick((0, 3_600_000, 10**9)))
-
-
 def _details() -> list[bytes]:
     delivery = delivery_of(builders.receipt(operation="orders"))
     return [b"\n" + bus_event.detail_of(delivery, cloud_event.encode(delivery, "dev")).encode(), b"\x03\n"]
@@ -276,4 +225,3 @@ RETRIES = Target(
     lambda: [b"\n", b"\x00\x00\x01\n" + parking.to_body(images()[0], "e", 1).encode()],
 )
 BUS = Target("bus", _check_bus, _details)
-PENDING = Target("pending", _check_pending, lambda: [b"\n", b"\x01\n" + json.dumps(images()[3]).encode()])

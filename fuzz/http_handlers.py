@@ -12,6 +12,7 @@ from fuzz.choices import Choices, split
 from fuzz.http_answers import check_answer, check_nothing_half_made
 from fuzz.json_bodies import BODIES
 from fuzz.quiet import logger, quietly
+from fuzz.stored import receipt_of
 from fuzz.target import Target, require
 from handlers import authorizer, execute, ingest, read
 from handlers.adapters import receipt_item
@@ -109,7 +110,7 @@ def check_deliverable(kept: Receipt) -> None:
     """What was accepted can be stored, read and delivered."""
     item = receipt_item.to_item(kept)
     json.dumps(item, ensure_ascii=False).encode()
-    require(receipt_item.from_item(item) == kept, "a receipt is not read as it was written")
+    require(receipt_of(item) == kept, "a receipt is not read as it was written")
     cloud_event.encode(delivery_of(kept), "local")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import jcs
 import rfc8785
 
-from fuzz.target import Target, require
+from fuzz.target import Broken, Target, require
 from handlers.domain import canonical_json
 from handlers.domain.errors import InvalidBody
 from handlers.operations import accepted, executed, webhooks
@@ -40,10 +40,6 @@ BODIES: dict[str, Any] = {
 }
 
 
-class _Twice(Exception):
-    """A name stands twice in one object."""
-
-
 def check_canonical(body: bytes) -> None:
     """Parse and put in order: refused, or a value that Python reads too, in one canonical form."""
     try:
@@ -51,14 +47,16 @@ def check_canonical(body: bytes) -> None:
     except InvalidBody as error:
         require(error.faults, "a refusal without a fault")
         return
-    require(json.loads(body.decode(), object_pairs_hook=_once) == value, "read otherwise than by Python")
+    theirs = json.loads(body.decode(), object_pairs_hook=_once)
+    # As text, for Python holds True for equal to 1, and 0.0 to -0.0.
+    require(repr(theirs) == repr(value), "read otherwise than by Python")
     form = canonical_json.canonical(value)
     again = canonical_json.parse(form)
     require(canonical_json.canonical(again) == form, "the canonical form has another canonical form")
     if not _has_beyond_exact(value):
-        require(again == value, "the canonical form is another value")
-        require(form == rfc8785.dumps(value), "not as the package rfc8785 has it")
-        require(form == jcs.canonicalize(value), "not as the package jcs has it")
+        require(_alike(again, value), "the canonical form is another value")
+        require(form == rfc8785.dumps(theirs), "not as the package rfc8785 has it")
+        require(form == jcs.canonicalize(theirs), "not as the package jcs has it")
     for spelled in (
         json.dumps(_reversed(value), indent=1),
         json.dumps(value, ensure_ascii=False, separators=(" ,\t", "\r: ")),
@@ -88,8 +86,17 @@ def check_schemas(body: bytes) -> None:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise _Twice
+        raise Broken("a name twice in one object was taken")
     return dict(pairs)
+
+
+def _alike(one: JsonValue, other: JsonValue) -> bool:
+    """Whether they are one value; 1 and 1.0 are, 1 and true are not."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def _has_beyond_exact(value: JsonValue) -> bool:
@@ -113,6 +120,7 @@ def _canonical_seeds() -> list[bytes]:
         b"[1,1.0,1e0,-0,-0.0,0.1,1e21,1e-7,5e-324,1.7976931348623157e308,1e400]",
         b'{"\\ud83d\\ude00":1,"\\ufb33":2,"\\u20ac":3,"\\r":4,"1":5,"\\u0080":6}',
         b"[9007199254740991,9007199254740992,9007199254740993,123456789012345678901234567890]",
+        b'[true,1,false,0,{"a":true}]',
         b'{"a":1,"a":2}',
         b'"\\ud800"',
         b"[" * 64 + b"]" * 64,

@@ -11,6 +11,7 @@ from fuzz import (
     identities,
     json_bodies,
     keys,
+    pending,
     requests,
     stored,
     tenant_files,
@@ -27,7 +28,7 @@ _ALL: Final = (
     *(keys.TARGET, requests.TARGET, json_bodies.CANONICAL, json_bodies.SCHEMA),
     *(http_handlers.INGEST, http_handlers.EXECUTE, http_handlers.PROVIDER, http_handlers.READ),
     *(http_handlers.AUTHORIZER, webhook_proofs.RECEIVER, webhook_proofs.PROOF),
-    *(stored.IMAGE, stored.BODY, batches.STREAM, batches.RETRIES, batches.BUS, batches.PENDING),
+    *(stored.IMAGE, stored.BODY, batches.STREAM, batches.RETRIES, batches.BUS, pending.TARGET),
     *(workers.TARGET, tenant_files.TARGET, identities.ID, identities.ADDRESS),
 )
 TARGETS: Final[Mapping[str, Target]] = {target.name: target for target in _ALL}

@@ -6,10 +6,10 @@ import copy
 import json
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fuzz.choices import split
-from fuzz.target import Target, require
+from fuzz.target import Broken, Target, require
 from handlers.adapters import parking, records, work_store
 from handlers.adapters.pending_index import DynamoDbPending
 from handlers.adapters.receipt_item import from_item, to_item
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from fuzz.choices import Choices
     from handlers.domain.receipt import Receipt
+
+Found = TypeVar("Found")
 
 _STAGE = "dev"
 _EARLIER = Path(__file__).resolve().parent.parent / "tests/unit/handlers/receipts"
@@ -70,11 +72,9 @@ def changed(choices: Choices, item: Mapping[str, Any]) -> dict[str, Any]:
 
 def receipt_of(image: Mapping[str, Any]) -> Receipt | None:
     """The receipt of an image; None where it is corrupt, and nothing else may happen."""
-    try:
-        found = from_item(image)
-    except CorruptItem:
-        return None
-    require(from_item(to_item(found)) == found, "a receipt is not read as it was written")
+    found = _value_in(from_item, image)
+    if found is not None:
+        require(_value_in(from_item, to_item(found)) == found, "a receipt is not read as it was written")
     return found
 
 
@@ -88,7 +88,7 @@ def check_image(image: Mapping[str, Any]) -> None:
         registry_entry.from_item,
         tenant_config.from_item,
     ):
-        _only_corrupt(reads, image)
+        _value_in(reads, image)
     _pending(image)
     if found is None:
         return
@@ -99,29 +99,32 @@ def check_image(image: Mapping[str, Any]) -> None:
     require(json.loads(event)["data"] is not None and event.encode(), "an event of no JSON")
     bus_event.fits(event)
     body = WorkMessage.of(delivery_of(found)).body()
-    _only_corrupt(work_message.message_in, {"body": body})
+    _value_in(work_message.message_in, {"body": body})
     parked = parking.parked_in(parking.to_body(image, "fuzz", 1))
     require(parked.image == image and not parked.republish, "an image is not brought back as it was parked")
 
 
 def check_body(body: str) -> None:
     """Any text on a queue, any detail on the bus: a message, or CorruptItem."""
-    _only_corrupt(parking.parked_in, body)
-    _only_corrupt(work_message.message_in, {"body": body})
-    _only_corrupt(bus_event.notice_in, {"detail": {"tenantId": "acme", "event": body}})
+    _value_in(parking.parked_in, body)
+    _value_in(work_message.message_in, {"body": body})
+    _value_in(bus_event.notice_in, {"detail": {"tenantId": "acme", "event": body}})
     try:
         detail = json.loads(body)
     except (ValueError, RecursionError):
         return
-    _only_corrupt(bus_event.notice_in, {"detail": detail})
-    _only_corrupt(bus_event.notice_in, {"detail": {"tenantId": "acme", "event": detail}})
+    _value_in(bus_event.notice_in, {"detail": detail})
+    _value_in(bus_event.notice_in, {"detail": {"tenantId": "acme", "event": detail}})
 
 
-def _only_corrupt(reads: Callable[[Any], object], given: object) -> None:
+def _value_in(reads: Callable[[Any], Found], given: object) -> Found | None:
+    """What `reads` finds; None for CorruptItem, which is all that it may raise."""
     try:
-        reads(given)
+        return reads(given)
     except CorruptItem:
-        return
+        return None
+    except Exception as error:
+        raise Broken("neither a value nor CorruptItem") from error
 
 
 class _Index:
@@ -140,20 +143,24 @@ def _pending(image: Mapping[str, Any]) -> None:
     require(len(page.items) + page.unreadable == 1, "an item of the index was lost")
 
 
-def _check_image(data: bytes) -> None:
-    choices, payload = split(data)
-    item = images()[choices.number(len(images()))]
+def attributes_in(payload: bytes) -> dict[str, Any] | None:
+    """The item that a payload spells; None when it spells none.
+
+    What DynamoDB can hold under a name is always one of its types, so an attribute value is a dict.
+    """
     try:
         given = json.loads(payload)
     except (ValueError, RecursionError):
-        given = {}
-    # What DynamoDB can hold under a name is always one of its types, so an attribute value is a dict.
-    own = (
-        {name: value for name, value in given.items() if isinstance(value, dict)}
-        if isinstance(given, dict)
-        else {}
-    )
-    check_image(changed(choices, own or item))
+        return None
+    if not isinstance(given, dict):
+        return None
+    return {name: value for name, value in given.items() if isinstance(value, dict)} or None
+
+
+def _check_image(data: bytes) -> None:
+    choices, payload = split(data)
+    item = images()[choices.number(len(images()))]
+    check_image(changed(choices, attributes_in(payload) or item))
 
 
 def _check_body(data: bytes) -> None:

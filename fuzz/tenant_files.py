@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from fuzz.choices import split
-from fuzz.target import Target, require
+from fuzz.target import Broken, Target, require
 from tenants.document import parse
 from tenants.errors import TenantFileError
 from tenants.loader import check_text
@@ -81,6 +81,8 @@ def check_file(text: str, stem: str = "acme") -> None:
     except TenantFileError as error:
         # Unicode has more line breaks than YAML counts, never fewer.
         _check_faults(error, str(path), len(text.splitlines()) + 1)
+    except Exception as error:
+        raise Broken("neither a tenant nor faults") from error
     else:
         require(tenant.id == stem, "a tenant of another name")
     finally:
