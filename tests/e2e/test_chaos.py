@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.platform, pytest.mark.alone]
+pytestmark = [pytest.mark.platform, pytest.mark.storm]
 
 _ROOT = Path(__file__).resolve().parents[2]
 # As few keys and clients as a storm over five operations and three tenants can have, in 20 s.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tests.platform_fixture import RunningPlatform
 
-pytestmark = [pytest.mark.platform, pytest.mark.alone]
+pytestmark = [pytest.mark.platform, pytest.mark.storm]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _DEMO = [sys.executable, "-c", "from ops.cli import main; main()", "demo", "--json"]

@@ -15,7 +15,7 @@ from ops.cli import app
 if TYPE_CHECKING:
     from tests.platform_fixture import RunningPlatform
 
-pytestmark = [pytest.mark.platform, pytest.mark.alone]
+pytestmark = [pytest.mark.platform, pytest.mark.storm]
 
 TENANTS = ("gale", "squall")
 # Every scenario of every operation, and duplicates; few clients at once, since each is a cold worker.
