@@ -34,9 +34,7 @@ $(STAMP):
 	echo "Installing what requirements.lock names (a minute or two the first time)"; \
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock >$(VENV)/uv.lock; \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/uv.lock; \
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --compile-bytecode -r requirements.lock || { \
-	  echo "uv could not (it reads no pip.conf, say): pip does it, in a few minutes"; \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; }; \
+	.ci/install $(BIN); \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
 	rm -f $(VENV)/.setup-*; touch $@
 
