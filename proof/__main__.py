@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ops.figures import put
 from proof import deeper, figures, peer, planted, running, scenarios
 from proof.planted import report as planted_report
 
@@ -78,7 +79,7 @@ def _search(options: argparse.Namespace) -> bool:
     if total.story:
         print(f"\n{total.story}")
     if options.write is not None:
-        figures.put(options.write, "search", figures.searches([*reports, total]))
+        put(options.write, "search", figures.searches([*reports, total]))
     return all(one.passed for one in reports)
 
 
@@ -95,10 +96,10 @@ def _planted(options: argparse.Namespace) -> bool:
     print(f"\n{len(planted.ALL)} planted versions, which the same search has to find")
     made = planted_report.findings(planted.ALL, _tell_finding)
     if options.write is not None:
-        figures.put(options.write, "planted", planted_report.table(made))
+        put(options.write, "planted", planted_report.table(made))
         # Beside it: some hundred of them, a page of their own.
         schedules = options.write.with_name(f"{options.write.stem}-schedules.md")
-        figures.put(schedules, "planted-schedules", planted_report.schedules(made))
+        put(schedules, "planted-schedules", planted_report.schedules(made))
     return all(one.passed for one in made)
 
 
@@ -117,7 +118,7 @@ def _peer(options: argparse.Namespace) -> bool:
     made = peer.table(_tell_found)
     print(f"\n{made}")
     if options.write is not None:
-        figures.put(options.write, "peer", made)
+        put(options.write, "peer", made)
     return True  # what the peer breaks is no fault of ours; a search of ours that finds anything raises
 
 
@@ -139,7 +140,7 @@ def _deeper(options: argparse.Namespace) -> bool:
     if walked.story:
         print(f"\n{walked.story}")
     if options.write is not None:
-        figures.put(options.write, "deeper", f"Seed {options.seed}: {said}.")
+        put(options.write, "deeper", f"Seed {options.seed}: {said}.")
     return walked.passed
 
 

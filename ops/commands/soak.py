@@ -30,6 +30,7 @@ from ops.commands.storm import (
     sent_to,
     storm_errors_told,
 )
+from ops.figures import put
 from ops.local.platform import STAGE
 from ops.memory import Growth
 from ops.memory_watch import MemoryWatch, watch_judge
@@ -135,8 +136,6 @@ def _tell(text: str, page: Path | None) -> None:
     if page is None:
         typer.echo(text, nl=False)
         return
-    from proof.figures import put  # here, so that a command line without the proof's package works
-
     try:
         put(page, "soak", text)
     except ValueError as error:
