@@ -9,9 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import typer
 from typer.core import TyperGroup
 
+from chaos.faults import Kind
 from ops.cli import app
 
 REPOSITORY = Path(__file__).parents[2]
@@ -106,11 +108,17 @@ def test_every_command_that_the_readme_names_exists() -> None:
     assert named <= targets
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/proof.md"])
+def test_the_kinds_of_faults_that_chaos_injects_are_counted(page: str) -> None:
+    told = re.findall(r"(\d+) kinds of faults", (REPOSITORY / page).read_text(encoding="utf-8"))
+    assert told == [str(len(Kind))]
+
+
 def test_every_onceward_command_that_the_readme_names_exists() -> None:
     group = typer.main.get_command(app)
     assert isinstance(group, TyperGroup)
     named = re.findall(
-        r"onceward (local|tenants|storm|verify|dispatch|rollback|demo)(?: ([a-z|\\]+))?", README
+        r"onceward (local|tenants|storm|soak|verify|dispatch|rollback|demo)(?: ([a-z|\\]+))?", README
     )
     assert len(named) >= 8
     for area, commands in named:
