@@ -62,7 +62,7 @@ test: setup chromium iam-simulator ## every test; STRICT=1 fails on a skipped on
 check: setup ## format, lint, types, import contracts, the repository's own rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/onceward tenants schema --check
 	$(BIN)/onceward openapi --check

@@ -96,6 +96,7 @@ def test_what_no_event_can_hold_is_a_corrupt_item(changes: dict[str, Any]) -> No
 
 
 def test_a_notice_that_is_no_object_is_a_corrupt_item() -> None:
-    for event in ("[]", json.dumps({"source": "/acme"}), "1", [], None):
+    events: list[Any] = ["[]", json.dumps({"source": "/acme"}), "1", [], None]
+    for event in events:
         with pytest.raises(CorruptItem):
             notice_in({"detail": {"tenantId": "acme", "event": event}})
