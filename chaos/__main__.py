@@ -77,6 +77,7 @@ def main(
         users=_USERS,
         operations=tuple(BY_NAME),
         faults=True,
+        skew_seconds=skew,
     )
     check_plan(settings)
     place = (home or Path(tempfile.mkdtemp(prefix="onceward-chaos-"))).resolve()

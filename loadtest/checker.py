@@ -90,13 +90,14 @@ class Judge:
         answers, by_pk, found = part.answers, part.receipts, self._found
         ids: defaultdict[str, set[str]] = defaultdict(set)
         for pk, heard in answers.by_pk.items():
-            one_key.check(heard, by_pk.get(pk), found, faults=part.expected.faults)
-            ordering.check(heard, part.expected, found, self._ordered)
+            rules = part.expected.rules(heard.operation)
+            one_key.check(heard, by_pk.get(pk), found, rules)
+            ordering.check(heard, rules, found, self._ordered)
             ids[pk] |= heard.record_ids
             if pk in by_pk and by_pk[pk].record_id:
                 ids[pk].add(by_pk[pk].record_id or "")
-        rules = effects.Effects(answers, by_pk, ids, found, part.expected.stage)
-        rules.check(part.records, part.events, self._reading)
+        following = effects.Effects(answers, by_pk, ids, found, part.expected.stage)
+        following.check(part.records, part.events, self._reading)
         outside.check(answers, by_pk, part.records, part.expected, part.outside, found, self._crossing)
         one_key.check_ids(answers, ids, found)
         self._note_names(part, ids)

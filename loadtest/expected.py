@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from loadtest import bodies
 from loadtest.plan import plan
-from loadtest.sequential import LEAST_LEASE_MS
+from loadtest.sequential import LEAST_LEASE_MS, LONGEST_LEASE_MS, LONGEST_WAIT_MS, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
+    from loadtest.operations import Operation
     from loadtest.run import RunSettings
 
 # How far the clocks of two processes may be apart: each adds what it found of the time of day when it began
@@ -66,6 +67,7 @@ class Expected:
         slots: which slot each appointment asks for, by body hash.
         faults: somebody injected faults meanwhile, so that single answers failed.
         tolerance_ms: how far two stamps of the history may be from one clock's.
+        skew_ms: how far the clock of a worker of the platform may be off, to either side.
     """
 
     stage: str
@@ -74,6 +76,7 @@ class Expected:
     slots: Mapping[str, str] = field(default_factory=dict)
     faults: bool = False
     tolerance_ms: float = CLOCKS_MS
+    skew_ms: float = 0.0
 
     @classmethod
     def of(cls, settings: RunSettings, planned: Iterable[Planned]) -> Self:
@@ -89,12 +92,23 @@ class Expected:
                 slots[one.body] = one.slot
         # Under faults another process than the storm's adds attempts of its own (`chaos`).
         tolerance = CLOCKS_MS if settings.shares > 1 or settings.faults else _ONE_CLOCK_MS
-        return cls(settings.stage, requests, frozenset(declined), slots, settings.faults, tolerance)
+        skew_ms = settings.skew_seconds * 1000
+        return cls(settings.stage, requests, frozenset(declined), slots, settings.faults, tolerance, skew_ms)
 
-    @property
-    def least_lease_ms(self) -> float:
-        """A claim is its owner's for so long; under faults (clocks that are off) perhaps for no time."""
-        return 0.0 if self.faults else LEAST_LEASE_MS
+    def rules(self, operation: Operation) -> Rules:
+        """The specification of an operation's keys, as exact as the clocks were.
+
+        A lease is given by one worker's clock and found to be over by another's: it may be shorter, and
+        longer, by what two clocks are apart.
+        """
+        apart_ms = 2 * self.skew_ms
+        return Rules(
+            executes=operation.may_run,
+            one_body=operation.one_body,
+            tolerance_ms=self.tolerance_ms,
+            least_lease_ms=max(0.0, LEAST_LEASE_MS - apart_ms),
+            longest_claim_ms=LONGEST_WAIT_MS + LONGEST_LEASE_MS + apart_ms,
+        )
 
     @property
     def strict(self) -> bool:

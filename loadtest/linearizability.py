@@ -5,6 +5,8 @@ Two things make it small for this object. An answer that changes nothing and is 
 it off helps nobody, since it is only ordered when all that ended before it began is. And duplicates who were
 told the same are alike: of each kind those that began first are ordered first, so that how many suffices.
 What is left to try is who opened the window.
+
+A 409 "still running" must besides be explained by somebody's claim (`loadtest.claims`).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from loadtest import sequential
+from loadtest.claims import Claims
 from loadtest.sequential import FREE, Phase, Says, State
 
 if TYPE_CHECKING:
@@ -46,12 +49,20 @@ class Found:
     stuck: Call | None = None
 
 
-def search(rules: Rules, calls: Sequence[Call], most_positions: int = MOST_POSITIONS) -> Found:
+def search(
+    rules: Rules,
+    calls: Sequence[Call],
+    most_positions: int = MOST_POSITIONS,
+    claims: Claims | None = None,
+) -> Found:
     """Look for an order of all attempts of one key, in which each answer is true at an instant of its own.
 
     An attempt that nobody saw the end of may be in the order or not, at any instant after its start.
+
+    Args:
+        claims: of the key, where `calls` are only some of its attempts; None: of `calls`.
     """
-    board = _Board(rules, calls)
+    board = _Board(rules, calls, claims or Claims(rules, calls))
     visited: set[_Position] = set()
     open_positions = [board.settle(_Position(FREE, (0,) * len(board.alike), frozenset(), ()))]
     furthest = open_positions[0]
@@ -86,9 +97,10 @@ class _Position:
 
 
 class _Alike:
-    """Duplicates who were told the same, by their start."""
+    """Duplicates who were told the same, by their start. `explained`: what they were told may be true."""
 
-    def __init__(self, calls: list[Call]) -> None:
+    def __init__(self, calls: list[Call], *, explained: bool) -> None:
+        self.explained = explained
         self.calls = sorted(calls, key=lambda one: one.start_ms)
         self.starts = [one.start_ms for one in self.calls]
         # Of those from each on, the earliest end.
@@ -99,16 +111,18 @@ class _Alike:
 class _Board:
     """All attempts of a key, and the moves that the specification allows."""
 
-    def __init__(self, rules: Rules, calls: Sequence[Call]) -> None:
+    def __init__(self, rules: Rules, calls: Sequence[Call], claims: Claims) -> None:
         self._rules = rules
-        kinds: defaultdict[tuple[Says, str, str], list[Call]] = defaultdict(list)
+        kinds: defaultdict[tuple[Says, str, str, bool], list[Call]] = defaultdict(list)
         for call in calls:
             if call.says not in {Says.FIRST, Says.UNSEEN}:
-                kinds[call.says, call.body, call.answer].append(call)
-        self.alike = [_Alike(found) for found in kinds.values()]
+                explained = call.says is not Says.RUNNING or claims.explain(call)
+                kinds[call.says, call.body, call.answer, explained].append(call)
+        self.alike = [_Alike(found, explained=kind[-1]) for kind, found in kinds.items()]
         self.firsts = sorted((one for one in calls if one.says is Says.FIRST), key=lambda one: one.end_ms)
+        lost = {one.attempt_id for one in claims.lost}
         self.unseen = sorted(
-            (one for one in calls if one.says is Says.UNSEEN or rules.may_have_lost(one)),
+            (one for one in calls if one.says is Says.UNSEEN or one.attempt_id in lost),
             key=lambda one: one.start_ms,
         )
 
@@ -128,15 +142,17 @@ class _Board:
         before = None
         while before != position:
             before, by_ms = position, self._frontier_ms(position)
-            by_ms = min(by_ms, sequential.last_start_ms(self._rules, position.state))
             counts = tuple(
                 max(n, bisect_right(one.starts, by_ms))
-                if n < len(one.calls) and sequential.allows(self._rules, position.state, one.calls[n])
+                if n < len(one.calls) and self._allows(position.state, one, n)
                 else n
                 for n, one in zip(position.ordered, self.alike, strict=True)
             )
             position = _Position(position.state, counts, position.firsts, position.unseen)
         return position
+
+    def _allows(self, state: State, alike: _Alike, number: int) -> bool:
+        return alike.explained and sequential.allows(self._rules, state, alike.calls[number])
 
     def next_of(self, position: _Position) -> Iterator[_Position]:
         """Every way in which the key may change now."""
@@ -161,14 +177,15 @@ class _Board:
                     yield _Position(taken, position.ordered, position.firsts | ordered, position.unseen)
 
     def _unseen_openings(self, position: _Position, by_ms: float) -> Iterator[_Position]:
-        """Of those with one body the earliest will do: it can take effect whenever a later one can."""
-        bodies = set()
+        """Of those alike the earliest will do: it can take effect whenever a later one can."""
+        tried = set()
         for number, call in enumerate(self.unseen):
             if call.start_ms > by_ms:
                 return
-            if number in position.unseen or call.body in bodies:
+            alike = (call.body, call.says is Says.UNSEEN)
+            if number in position.unseen or alike in tried:
                 continue
-            bodies.add(call.body)
+            tried.add(alike)
             taken = sequential.opened(self._rules, position.state, call)
             if taken is not None:
                 unseen = (*position.unseen, number)

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
-import math
 from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from loadtest.expected import CLOCKS_MS
 from loadtest.heard import Reply
+from loadtest.sequential import Says
 from loadtest.verdict import Kind
 
 if TYPE_CHECKING:
     from loadtest.answers import Answers
     from loadtest.heard import KeyAnswers
+    from loadtest.sequential import Rules
     from loadtest.stored import StoredReceipt
     from loadtest.verdict import Violations
 
 
-def check(
-    heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations, *, faults: bool = False
-) -> None:
+def check(heard: KeyAnswers, receipt: StoredReceipt | None, found: Violations, rules: Rules) -> None:
     """Judge what clients heard of one key, and its receipt; None where there is none.
 
-    `faults`: workers' clocks were off by more than a lease allows for.
+    `rules`: the specification of its operation's keys, as exact as the clocks were.
     """
+    _check_answers(heard, found)
+    _check_in_progress(heard, found)
+    if receipt is None:
+        _check_missing_receipt(heard, found)
+        _check_replays(heard, next(iter(heard.first), None), found)
+        return
+    others = heard.record_ids - {receipt.record_id}
+    if others:
+        detail = f"answered {_ids(heard)}, but the receipt's record is {receipt.record_id}"
+        found.add(Kind.ANSWERED_ID, heard.tenant, heard.key, detail)
+    _check_stored_answer(heard, receipt, found)
+    _check_bodies(heard, receipt, found)
+    _check_writer(heard, receipt, found, rules)
+
+
+def _check_answers(heard: KeyAnswers, found: Violations) -> None:
+    """Each answer by itself, and how many say that they are the first."""
 
     def broken(kind: Kind, detail: str) -> None:
         found.add(kind, heard.tenant, heard.key, detail)
@@ -39,20 +55,10 @@ def check(
     ):
         if times:
             broken(kind, f"{times} answers {what}")
-    _check_in_progress(heard, found)
     if heard.created > 1:
         broken(Kind.SECOND_WRITE, f"{heard.created} answers say that the request was new ({_ids(heard)})")
     if heard.answered and not heard.created and heard.first_unseen_ms > heard.first_replay_ms + CLOCKS_MS:
         broken(Kind.NO_FIRST_ANSWER, "every answer says it is a replay, and no earlier attempt is unknown")
-    if receipt is None:
-        _check_missing_receipt(heard, found)
-        _check_replays(heard, next(iter(heard.first), None), found)
-        return
-    others = heard.record_ids - {receipt.record_id}
-    if others:
-        broken(Kind.ANSWERED_ID, f"answered {_ids(heard)}, but the receipt's record is {receipt.record_id}")
-    _check_stored_answer(heard, receipt, found)
-    _check_bodies(heard, receipt, found, faults=faults)
 
 
 def _check_in_progress(heard: KeyAnswers, found: Violations) -> None:
@@ -115,38 +121,51 @@ def _check_replays(heard: KeyAnswers, reference: Reply | None, found: Violations
                 found.add(kind, heard.tenant, heard.key, detail)
 
 
-def _check_bodies(heard: KeyAnswers, receipt: StoredReceipt, found: Violations, *, faults: bool) -> None:
-    """The key belongs to the body that was stored; with that body it is a 2xx, with another a 422.
+def _check_bodies(heard: KeyAnswers, receipt: StoredReceipt, found: Violations) -> None:
+    """The key belongs to the body that was stored; with that body it is a 2xx, with another a 422."""
+
+    def broken(kind: Kind, detail: str) -> None:
+        found.add(kind, heard.tenant, heard.key, detail)
+
+    owner = _owner(heard, receipt)
+    stored = not receipt.refuses and (receipt.completed or receipt.document)
+    if stored and owner not in heard.sent:
+        broken(Kind.WRONG_CONTENT, "the receipt holds a body that nobody sent with this key")
+    for _ in heard.accepted - {owner} if heard.operation.one_body else ():
+        broken(Kind.ACCEPTED_MISMATCH, "another body than the stored one was answered 2xx")
+    if owner in heard.refused:
+        broken(Kind.FALSE_MISMATCH, "the body that is stored was answered 422")
+
+
+def _owner(heard: KeyAnswers, receipt: StoredReceipt) -> str | None:
+    """Whose key it is: a body's hash.
 
     A refusal that stands stores no body: the one that was refused is known from its answers.
     """
-    owner = receipt.body_hash
-    if receipt.refuses:
-        owner = next(iter(heard.declined), None) if len(heard.declined) <= 1 else None
-    elif owner not in heard.sent and (receipt.completed or receipt.document):
-        found.add(
-            Kind.WRONG_CONTENT,
-            heard.tenant,
-            heard.key,
-            "the receipt holds a body that nobody sent with this key",
-        )
-    for _ in heard.accepted - {owner} if heard.operation.one_body else ():
-        found.add(
-            Kind.ACCEPTED_MISMATCH,
-            heard.tenant,
-            heard.key,
-            "another body than the stored one was answered 2xx",
-        )
-    # In execute mode an attempt that nobody saw the end of may have left its claim to the one that finished.
-    # So may, where clocks are off, one whose lease another worker took for over: what it is told then is that
-    # the first request still runs (DESIGN section 7, "lost lease").
-    left = heard.first_unseen_ms < math.inf or (faults and heard.in_progress > 0)
-    taken_over = heard.operation.may_run and left
-    if heard.created == 1 and receipt.correlation_id not in heard.first.values() and not taken_over:
-        detail = f"attempt {receipt.correlation_id} wrote the receipt, and another was told that it is new"
-        found.add(Kind.WRONG_CONTENT, heard.tenant, heard.key, detail)
-    if owner in heard.refused:
-        found.add(Kind.FALSE_MISMATCH, heard.tenant, heard.key, "the body that is stored was answered 422")
+    if not receipt.refuses:
+        return receipt.body_hash
+    return next(iter(heard.declined), None) if len(heard.declined) <= 1 else None
+
+
+def _check_writer(heard: KeyAnswers, receipt: StoredReceipt, found: Violations, rules: Rules) -> None:
+    """Who was told that it is new wrote the receipt.
+
+    In execute mode an attempt that nobody saw the end of may have left its claim to the one that finished.
+    So may one whose lease another worker took for over: what it is told is what its successor did (DESIGN
+    section 7, "lost lease").
+    """
+    if heard.created != 1 or receipt.correlation_id in heard.first.values():
+        return
+    writer = next((one for one in heard.calls if one.attempt_id == receipt.correlation_id), None)
+    if (
+        heard.operation.may_run
+        and writer is not None
+        and writer.body == _owner(heard, receipt)
+        and (writer.says is Says.UNSEEN or rules.may_have_lost(writer))
+    ):
+        return
+    detail = f"attempt {receipt.correlation_id} wrote the receipt, and another was told that it is new"
+    found.add(Kind.WRONG_CONTENT, heard.tenant, heard.key, detail)
 
 
 def check_ids(answers: Answers, ids: dict[str, set[str]], found: Violations) -> None:

@@ -5,25 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from loadtest.linearizability import MOST_POSITIONS, search
-from loadtest.sequential import Rules
 from loadtest.unordered import explain
 from loadtest.verdict import Kind, Ordered
 
 if TYPE_CHECKING:
-    from loadtest.expected import Expected
     from loadtest.heard import KeyAnswers
+    from loadtest.sequential import Rules
     from loadtest.verdict import Violations
 
 
-def check(heard: KeyAnswers, expected: Expected, found: Violations, ordered: Ordered) -> None:
+def check(heard: KeyAnswers, rules: Rules, found: Violations, ordered: Ordered) -> None:
     """Check one key against the sequential specification, and count it in `ordered`."""
-    rules = Rules(
-        executes=heard.operation.may_run,
-        one_body=heard.operation.one_body,
-        # No window_ms: those of the storm's tenants outlast it (tenants/storm-*.yaml): a key opens once.
-        tolerance_ms=expected.tolerance_ms,
-        least_lease_ms=expected.least_lease_ms,
-    )
     ordered.keys += 1
     ordered.attempts += len(heard.calls)
     ordered.most_attempts = max(ordered.most_attempts, len(heard.calls))

@@ -30,6 +30,9 @@ _BURST_CHANCE = 0.2
 # A plan is made a chapter at a time, so that a long storm needs no more memory than a short one. A key is all
 # in one chapter; so many keys (some 5,000 requests) are the duplicates of a minute, and 50 ms to make.
 _CHAPTER_KEYS = 500
+# A key must be used within its window, of which the shortest that a tenant may have is an hour: the checker
+# knows one window of each key. Half of it, since arrivals are random, and slow answers delay what follows.
+_LONGEST_USE_SECONDS = 1_800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,8 @@ def plan(settings: RunSettings) -> Plan:
 
     Raises:
         ValueError: the numbers leave no storm: too few keys for every scenario of every operation, fewer than
-            2 tenants, a burst below 2, no such operation, or fewer requests than the keys need (names the
-            least).
+            2 tenants, a burst below 2, no such operation, fewer requests than the keys need (names the
+            least), or a rate so low that keys would be used again when their windows are over.
     """
     _check(settings)
     steps = Steps(settings, random.Random(settings.seed))  # noqa: S311 - a schedule, not a secret
@@ -61,7 +64,17 @@ def plan(settings: RunSettings) -> Plan:
         )
     spare = _parts(settings.requests - least, [chapter.keys for chapter in chapters])
     requests = [own + more for own, more in zip(needed, spare, strict=True)]
+    # Under faults every key is sent again when all is over (`chaos.again`).
+    _check_windows(settings.requests if settings.faults else max(requests), settings.rate)
     return Plan(warm_up, lambda: _timed(settings, zip(chapters, requests, strict=True)))
+
+
+def _check_windows(requests: int, rate: float) -> None:
+    if requests / rate > _LONGEST_USE_SECONDS:
+        raise ValueError(
+            f"rate: at {rate:g} a second a key would be used for {requests / rate:.0f} s, and it must not "
+            f"outlast its window: give at least {requests / _LONGEST_USE_SECONDS:.3g}"
+        )
 
 
 def _chapters(keys: int, first_subject: int) -> Iterator[_Chapter]:

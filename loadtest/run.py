@@ -46,6 +46,7 @@ class RunSettings:
         home: the local platform's directory, absolute; None on a deployed stage.
         operations: names, in the order of `loadtest.operations`; runs older than this field sent leads.
         faults: somebody injects faults while it is sent (`chaos`): single answers fail without a violation.
+        skew_seconds: how far a worker's clock is off at most, to either side (`chaos` sets them so).
     """
 
     run_id: str
@@ -62,6 +63,7 @@ class RunSettings:
     home: str | None = None
     operations: tuple[str, ...] = ("leads",)
     faults: bool = False
+    skew_seconds: float = 0.0
 
     @property
     def key_prefix(self) -> str:

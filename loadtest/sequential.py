@@ -10,7 +10,6 @@ completion, and whoever comes between them is told that it runs.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
@@ -22,12 +21,13 @@ if TYPE_CHECKING:
     from loadtest.history import Attempt
     from loadtest.operations import Operation
 
-# A window is judged by the gateway's clock, and the machines behind it are a margin apart at most (DESIGN
-# section 7, clocks).
-_WINDOW_SKEW_MS: Final = 5_000.0
-# A lease is the invocation's remaining time and this margin (DESIGN section 7): who is answered within it of
-# having been sent still held its claim, if it ever had one.
+# A lease is the invocation's remaining time, 28 s at most, and a margin of 5 s (DESIGN section 7). Who is
+# answered within the margin of having been sent still held its claim, if it ever had one.
 LEAST_LEASE_MS: Final = 5_000.0
+LONGEST_LEASE_MS: Final = 33_000.0
+# A request that was sent may begin to run as long as its client waits for an answer: what comes later, the
+# gateway has given up (29 s).
+LONGEST_WAIT_MS: Final = 35_000.0
 
 
 class Says(Enum):
@@ -63,18 +63,20 @@ class Call:
 class Rules:
     """What the contract says of the keys of an operation, and how exact the clocks are.
 
+    A window outlasts the run (`loadtest.plan` sees to it): a key opens once.
+
     Attributes:
         executes: execute mode. one_body: another body is a 422.
-        window_ms: how long a first answer stands; infinite for one that outlasts the run.
         tolerance_ms: how far two stamps of the history may be from one clock's.
         least_lease_ms: who is answered in less still held its claim.
+        longest_claim_ms: after it was sent, a request that nobody saw the end of may hold its claim so long.
     """
 
     executes: bool = False
     one_body: bool = True
-    window_ms: float = math.inf
     tolerance_ms: float = 0.0
     least_lease_ms: float = LEAST_LEASE_MS
+    longest_claim_ms: float = LONGEST_WAIT_MS + LONGEST_LEASE_MS
 
     def may_have_lost(self, call: Call) -> bool:
         """It may have been an owner who lost its lease, and was told what its successor did."""
@@ -90,6 +92,7 @@ class Phase(Enum):
 
     FREE = "used by nobody yet"
     RUNNING = "claimed, its first request running"
+    LOST = "claimed by one that lost its lease before it was done"
     UNSEEN = "taken by a request whose end nobody saw"
     DONE = "answered"
 
@@ -99,20 +102,18 @@ class State:
     """One key at one instant.
 
     UNSEEN stands for all that may have come of a request whose client saw no answer: in accept mode it is
-    accepted with an answer yet unknown; in execute mode it runs, or was released, or is done.
+    accepted with an answer yet unknown; in execute mode it runs, or was released, or is done. LOST is execute
+    mode's alone: it runs or has lapsed, and is not done until somebody takes it over.
 
     Attributes:
         phase: where it stands. body: whose it is. answer: what replays repeat.
         owner: the attempt whose claim runs.
-        opened_from_ms, opened_to_ms: the window began between these.
     """
 
     phase: Phase
     body: str = ""
     answer: str = ""
     owner: str = ""
-    opened_from_ms: float = -math.inf
-    opened_to_ms: float = math.inf
 
 
 FREE: Final = State(Phase.FREE)
@@ -156,26 +157,23 @@ def allows(rules: Rules, state: State, call: Call) -> bool:
     if call.says is Says.MISMATCH:
         return rules.one_body and state.phase is not Phase.FREE and call.body != state.body
     if call.says is Says.RUNNING:
-        runs = state.phase in {Phase.RUNNING, Phase.UNSEEN}
+        runs = state.phase in {Phase.RUNNING, Phase.LOST, Phase.UNSEEN}
         return rules.executes and runs and _fits(rules, state, call)
     return False
 
 
-def last_start_ms(rules: Rules, state: State) -> float:
-    """A request that began after this certainly met the end of the window."""
-    return state.opened_to_ms + rules.window_ms + _WINDOW_SKEW_MS
-
-
 def opened(rules: Rules, state: State, call: Call) -> State | None:
-    """The key after a first request took it, or took over an unseen one's claim; None when it could not."""
-    if state.phase is Phase.UNSEEN and rules.executes and call.says is Says.FIRST and call.body == state.body:
-        return replace(state, phase=Phase.RUNNING, owner=call.attempt_id)
-    if state.phase is not Phase.FREE and not _may_be_over(rules, state, call):
+    """The key after a first request took it, or took over a claim that lapsed; None when it could not."""
+    lapsed = rules.executes and state.phase in {Phase.LOST, Phase.UNSEEN} and call.body == state.body
+    if state.phase is not Phase.FREE and not lapsed:
         return None
+    if call.says is Says.UNSEEN:
+        return State(Phase.UNSEEN, call.body) if state.phase is not Phase.UNSEEN else None
     if call.says is not Says.FIRST:
-        return State(Phase.UNSEEN, call.body, opened_from_ms=call.start_ms)
-    taken = State(Phase.DONE, call.body, call.answer, "", call.start_ms, call.end_ms)
-    return replace(taken, phase=Phase.RUNNING, answer="", owner=call.attempt_id) if rules.executes else taken
+        return State(Phase.LOST, call.body) if state.phase is Phase.FREE else None
+    if rules.executes:
+        return State(Phase.RUNNING, call.body, owner=call.attempt_id)
+    return State(Phase.DONE, call.body, call.answer)
 
 
 def completed(state: State, call: Call) -> State | None:
@@ -194,9 +192,3 @@ def revealed(rules: Rules, state: State, call: Call) -> State | None:
 
 def _fits(rules: Rules, state: State, call: Call) -> bool:
     return not rules.one_body or call.body == state.body
-
-
-def _may_be_over(rules: Rules, state: State, call: Call) -> bool:
-    ended = state.phase in {Phase.DONE, Phase.UNSEEN} and rules.window_ms < math.inf
-    last_ms = math.inf if call.says is not Says.FIRST else call.end_ms + rules.tolerance_ms
-    return ended and last_ms >= state.opened_from_ms + rules.window_ms

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from loadtest.linearizability import search
+from loadtest.claims import Claims
+from loadtest.linearizability import MOST_POSITIONS, search
 from loadtest.sequential import Says
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def smallest(rules: Rules, calls: Sequence[Call]) -> Conflict:
     Args:
         calls: that have no order.
     """
+    # What was claimed stays known: a 409 that is left without its claim would be another conflict, too.
+    claims = Claims(rules, calls)
     # Duplicates go first: a reader looks for the first answer, and should find it where it plays a part.
     kept = sorted(calls, key=lambda one: one.says in {Says.FIRST, Says.UNSEEN})
     size, tries = max(1, len(calls) // 2), 0
@@ -52,14 +55,14 @@ def smallest(rules: Rules, calls: Sequence[Call]) -> Conflict:
             left = _without_answers(kept[at : at + size])
             fewer = [*kept[:at], *left, *kept[at + size :]]
             tries += 1
-            if search(rules, fewer).ordered is False:
+            if search(rules, fewer, MOST_POSITIONS, claims).ordered is False:
                 kept, at = fewer, at + len(left)
             else:
                 at += size
         # One at a time until that takes none away any more.
         size = size // 2 if size > 1 or len(kept) == before else size
     shown = sorted((one for one in kept if one.says is not Says.UNSEEN), key=lambda one: one.start_ms)
-    return Conflict(tuple(shown), search(rules, kept))
+    return Conflict(tuple(shown), search(rules, kept, MOST_POSITIONS, claims))
 
 
 def _without_answers(calls: Sequence[Call]) -> list[Call]:
@@ -84,6 +87,8 @@ def explain(rules: Rules, calls: Sequence[Call]) -> str:
             f". At the latest by {stuck.end_ms - zero:.1f} the answer to {stuck.attempt_id} must have been "
             f"true, and whatever came before it, the key was then {conflict.found.state.phase.value}"
         )
+        if stuck.says is Says.RUNNING and not Claims(rules, calls).explain(stuck):
+            text += "; no other attempt can have held its claim then"
     others = [one for one in calls if one not in conflict.calls and one.says in {Says.FIRST, Says.UNSEEN}]
     if others:
         earliest = min(others, key=lambda one: one.start_ms)

@@ -42,16 +42,23 @@ def history(dice: random.Random, rules: Rules, attempts: int, bodies: Sequence[s
     times = [sorted(dice.uniform(start, start + 40.0) for _ in range(3)) for _, start in sent]
     moments = [(claim, number, "claim") for number, (claim, _, _) in enumerate(times)]
     moments += [(complete, number, "complete") for number, (_, complete, _) in enumerate(times)]
-    for now, number, step in sorted(moments):
+    for number, (claim, complete, end) in enumerate(times):
+        if end - sent[number][1] >= rules.least_lease_ms and dice.random() < 0.5:
+            moments.append((dice.uniform(claim, complete), number, "lapse"))
+    for _, number, step in sorted(moments):
         body, name = sent[number][0], f"attempt-{number}"
         if step == "claim":
-            served.claim(name, body, now)
+            served.claim(name, body)
+        elif step == "lapse":
+            served.lapse(name)
         else:
             served.complete(name, body)
     calls = []
     for number, (body, start) in enumerate(sent):
         says, answer = served.told[f"attempt-{number}"]
-        heard = Call(f"attempt-{number}", says, body, answer, start, times[number][2])
+        # Each client has a clock of its own.
+        off = dice.uniform(-0.5, 0.5) * rules.tolerance_ms
+        heard = Call(f"attempt-{number}", says, body, answer, start + off, times[number][2] + off)
         # Some clients hang up.
         calls.append(replace(heard, says=Says.UNSEEN, answer="") if dice.random() < 0.2 else heard)
     return calls
@@ -62,15 +69,11 @@ class _Served:
 
     def __init__(self, dice: random.Random, rules: Rules) -> None:
         self._dice, self._rules = dice, rules
-        self._key, self._opened_at = Key(), 0.0
+        self._key = Key()
         self.told: dict[str, tuple[Says, str]] = {}
 
-    def claim(self, name: str, body: str, now: float) -> None:
+    def claim(self, name: str, body: str) -> None:
         key = self._key
-        if key.stands == "done" and now >= self._opened_at + self._rules.window_ms:
-            key = Key()
-        if not key.stands:
-            self._opened_at = now
         if not key.stands or (key.stands == "lapsed" and key.body == body):
             self._key = Key("running", body, name)
             if not self._rules.executes:
@@ -78,20 +81,28 @@ class _Served:
         elif self._rules.one_body and key.body != body:
             self.told[name] = (Says.MISMATCH, "")
         else:
-            runs = key.stands == "running"
-            self.told[name] = (Says.RUNNING, "") if runs else (Says.AGAIN, key.answer)
+            self.told[name] = self._stands()
+
+    def lapse(self, name: str) -> None:
+        """Its owner's lease is over before it is done."""
+        if (self._key.stands, self._key.owner) == ("running", name):
+            self._key = replace(self._key, stands="lapsed")
 
     def complete(self, name: str, body: str) -> None:
-        """Its owner finishes, or crashes."""
-        if (self._key.stands, self._key.owner) != ("running", name):
-            return
-        if self._dice.random() < 0.3:
-            self._key, self.told[name] = Key("lapsed", body), (Says.UNSEEN, "")
-        else:
-            self._finish(name, body)
+        """Its owner finishes, or crashes; who lost the claim to another is told how that one stands."""
+        if self._key.owner != name:
+            self.told.setdefault(name, self._stands())
+        elif self._key.stands in {"running", "lapsed"}:
+            if self._dice.random() < 0.3:
+                self._key, self.told[name] = Key("lapsed", body), (Says.UNSEEN, "")
+            else:
+                self._finish(name, body)
+
+    def _stands(self) -> tuple[Says, str]:
+        return (Says.AGAIN, self._key.answer) if self._key.stands == "done" else (Says.RUNNING, "")
 
     def _finish(self, name: str, body: str) -> None:
-        self._key = Key("done", body, answer=f"of {name}")
+        self._key = Key("done", body, name, f"of {name}")
         self.told[name] = (Says.FIRST, f"of {name}")
 
 
@@ -105,17 +116,50 @@ def has_order(rules: Rules, calls: Sequence[Call]) -> bool:
             return key.stands != "running" or key.owner not in {
                 c.attempt_id for c in calls if c.says is Says.FIRST
             }
-        by = min(one.end_ms for one in left)
+        by = min(one.end_ms for one in left) + rules.tolerance_ms
         for one in calls:
             if one.attempt_id in ordered or one.start_ms > by:
                 continue
-            for after, done in _steps(rules, key, one, answers, claimed=one.attempt_id in claimed):
+            has_claimed = one.attempt_id in claimed
+            steps = [*_steps(rules, key, one, answers, claimed=has_claimed)]
+            if one.says is Says.RUNNING and not explained(rules, calls, one):
+                steps.clear()
+            if rules.may_have_lost(one) and explained(rules, calls, one, by_lost=False):
+                steps += _losing(key, one, claimed=has_claimed)
+            for after, done in steps:
                 names = frozenset({one.attempt_id})
                 if tried(after, ordered | names if done else ordered, claimed if done else claimed | names):
                     return True
         return False
 
     return tried(Key(), frozenset(), frozenset())
+
+
+def explained(rules: Rules, calls: Sequence[Call], one: Call, *, by_lost: bool = True) -> bool:
+    """Whether another attempt may have held the claim meanwhile. `by_lost`: one that lost its lease may."""
+    for other in calls:
+        if other.attempt_id == one.attempt_id or other.body != one.body:
+            continue
+        until = {Says.FIRST: other.end_ms, Says.UNSEEN: other.start_ms + rules.longest_claim_ms}.get(
+            other.says
+        )
+        if until is None:
+            if not by_lost or not rules.may_have_lost(other):
+                continue
+            if not explained(rules, calls, other, by_lost=False):
+                continue
+            until = other.end_ms
+        if other.start_ms - rules.tolerance_ms <= one.end_ms and one.start_ms <= until + rules.tolerance_ms:
+            return True
+    return False
+
+
+def _losing(key: Key, one: Call, *, claimed: bool) -> Iterator[tuple[Key, bool]]:
+    """One that claims the key and loses its lease before it is told anything."""
+    if not claimed and (not key.stands or (key.stands == "lapsed" and key.body == one.body)):
+        yield Key("running", one.body, one.attempt_id), False
+    if claimed and (key.stands, key.owner) == ("running", one.attempt_id):
+        yield Key("lapsed", one.body), False
 
 
 def _steps(

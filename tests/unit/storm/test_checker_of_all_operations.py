@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from loadtest import one_key
 from loadtest.answers import Answers
+from loadtest.expected import Expected
+from loadtest.history import Outcome
+from loadtest.operations import APPOINTMENTS
 from loadtest.verdict import Kind, Violations
 from tests.unit.storm.planted_wide import PLANTED, UNORDERED
 from tests.unit.storm.wide_stories import BOOKED, PAID, WideStory, good, pk_of
@@ -93,19 +97,48 @@ def test_in_execute_mode_an_attempt_that_nobody_saw_may_have_left_its_claim_to_a
     story.events[at] = replace(story.events[at], correlation_id="of the dropped one")
     assert story.broken() == {Kind.WRONG_CONTENT: [(BOOKED.tenant, pk_of(BOOKED).partition("#")[2])]}
     first = next(one for one in story.attempts if one.derived_key == pk_of(BOOKED).partition("#")[2])
-    story.attempts.append(replace(first, attempt_id="dropped", status=None, dropped=True))
+    story.attempts.append(replace(first, attempt_id="of the dropped one", status=None, dropped=True))
     assert story.verdict().passed
 
 
-@pytest.mark.parametrize(("faults", "kinds"), [(False, [Kind.WRONG_CONTENT]), (True, [])])
-def test_where_clocks_are_off_an_attempt_told_that_it_runs_may_have_lost_its_claim_to_another(
-    faults: bool, kinds: list[Kind]
-) -> None:
+SKEW_MS: Final = 90_000.0
+SLOW: Final = {"start_ms": 0.0, "end_ms": 9_000.0}
+
+
+def _said(told: Callable[[WideStory], object], skew_ms: float = 0.0, **change: Any) -> list[Kind]:
+    """What is said of a booking when another attempt wrote its receipt than was told that it is new.
+
+    `told`: adds that attempt to the story. `change`: of it.
+    """
     story, answers, found = good(), Answers(), Violations()
-    story.running(BOOKED)
-    loser = story.attempts[-1].attempt_id
+    told(story)
+    story.attempts[-1] = replace(story.attempts[-1], **change)
+    receipt = replace(story.receipts[pk_of(BOOKED)], correlation_id=story.attempts[-1].attempt_id)
+    story.running(BOOKED)  # a bystander, who explains nothing
     for attempt in story.attempts:
         answers.hear(attempt)
-    receipt = replace(story.receipts[pk_of(BOOKED)], correlation_id=loser)
-    one_key.check(answers.by_pk[pk_of(BOOKED)], receipt, found, faults=faults)
-    assert list(found.counted) == kinds
+    rules = Expected("local", Counter(), skew_ms=skew_ms).rules(APPOINTMENTS)
+    one_key.check(answers.by_pk[pk_of(BOOKED)], receipt, found, rules)
+    return list(found.counted)
+
+
+@pytest.mark.parametrize(
+    "told", [lambda story: story.running(BOOKED), lambda story: story.again(BOOKED)], ids=["409", "replay"]
+)
+def test_who_may_have_lost_its_lease_may_have_written_the_receipt(
+    told: Callable[[WideStory], object],
+) -> None:
+    assert _said(told) == [Kind.WRONG_CONTENT]
+    assert _said(told, **SLOW) == []
+    assert _said(told, SKEW_MS) == []
+
+
+@pytest.mark.parametrize("skew_ms", [0.0, SKEW_MS])
+def test_nobody_else_can_have_written_it(skew_ms: float) -> None:
+    def dropped(story: WideStory) -> None:
+        story.running(BOOKED)
+        story.attempts[-1] = replace(story.attempts[-1], status=None, dropped=True)
+
+    assert _said(dropped, skew_ms) == []
+    assert _said(dropped, skew_ms, body_hash="another body") == [Kind.WRONG_CONTENT]
+    assert _said(dropped, skew_ms, outcome=Outcome.FAIL) == [Kind.WRONG_CONTENT]  # it was never sent
