@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
+from fuzz.target import hearing
+
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
 
 class Nowhere(io.StringIO):
@@ -28,6 +30,8 @@ def logger(name: str) -> Logger:
     return Logger(service=f"fuzz-{name}", level="INFO", stream=_NOWHERE)
 
 
-def quietly() -> AbstractContextManager[object]:
-    """Where metrics go, which are printed."""
-    return redirect_stdout(_NOWHERE)
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Where a handler runs: metrics, which are printed, go nowhere, and no broken promise is swallowed."""
+    with redirect_stdout(_NOWHERE), hearing():
+        yield

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class Broken(AssertionError):
@@ -28,7 +29,28 @@ class Target:
     seeds: Callable[[], Iterable[bytes]]
 
 
+_heard: list[list[Broken]] = []
+
+
 def require(kept: object, promise: str) -> None:
     """Raise Broken with `promise` unless it is kept."""
     if not kept:
-        raise Broken(promise)
+        broken = Broken(promise)
+        if _heard:
+            _heard[-1].append(broken)
+        raise broken
+
+
+@contextmanager
+def hearing() -> Iterator[None]:
+    """Runs the code under test; what `require` raised within is raised at the end, if that code caught it.
+
+    Handlers take whatever a store raises for an outage, or for one record's fault, and go on: rightly, but a
+    promise that the store of an oracle finds broken would be heard by nobody.
+    """
+    _heard.append([])
+    try:
+        yield
+    finally:
+        if heard := _heard.pop():
+            raise heard[0]

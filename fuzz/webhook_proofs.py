@@ -215,12 +215,12 @@ def _check_receiver(data: bytes) -> None:
     proof = {} if choices.flag() else right(source, body)
     tenant = "acme" if not choices.flag() else choices.text()
     name: str = source if not choices.flag() else choices.text()
-    check_receiver(http_events.webhook(choices, tenant, name, body, proof))
+    check_receiver(http_events.webhook(choices, tenant, name, body, proof), proved=None if proof else False)
 
 
 def _seeds() -> list[bytes]:
     body = json.dumps(BODIES["webhooks"]).encode()
-    return [bytes([index]) + b"\n" + body for index in range(len(SCHEMES))]
+    return [bytes([index]) + more + b"\n" + body for more in (b"", b"\x03") for index in range(len(SCHEMES))]
 
 
 PROOF = Target("proofs", _check_proof, _seeds)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fuzz.quiet import quietly
 from fuzz.registry import TARGETS, inputs
-from fuzz.target import Broken
-from tests.unit.fuzz.plants import PLANTED
+from fuzz.target import Broken, require
+from tests.unit.fuzz import plants_of_requests, plants_of_work
 
 if TYPE_CHECKING:
-    from tests.unit.fuzz.plants import Plant
+    from tests.unit.fuzz.planting import Plant
 
+PLANTED = [*plants_of_requests.PLANTED, *plants_of_work.PLANTED]
 # Where a seed does not do: an input as the fuzzer makes one.
 MORE: dict[str, list[bytes]] = {
     "read": [b"\x05\n" + b"k" * 256],
@@ -51,3 +54,15 @@ def test_what_is_ordinary_and_what_was_once_found_breaks_nothing(name: str) -> N
 
 def test_every_target_has_a_planted_fault() -> None:
     assert {name for name, _, _ in PLANTED} == set(TARGETS)
+
+
+def test_a_promise_that_a_handler_swallows_is_heard_all_the_same() -> None:
+    def handler() -> str:
+        with suppress(Exception):  # as those do whose one record must not hold up the others
+            require(kept=False, promise="planted")
+        return "fine"
+
+    with pytest.raises(Broken, match="planted"), quietly():
+        assert handler() == "fine"
+    with quietly():
+        require(kept=True, promise="and what is over is forgotten")

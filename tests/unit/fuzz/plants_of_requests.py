@@ -1,38 +1,21 @@
-"""Faults that are planted for the fuzzer, each with the promise that it breaks, in its oracle's words."""
+"""Faults planted in what answers requests, and in what reads them."""
 
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ruamel.yaml.constructor import SafeConstructor
-
-from handlers import authorizer, dispatch, http_request, intake, notify, read, reconcile
-from handlers.adapters import batch, parking, pending_index, receipt_item
-from handlers.domain import addresses, bus_event, canonical_json, documents, ids, keys, webhook_proof
-from handlers.domain.errors import InvalidBody, InvalidKey, Unavailable
+from handlers import authorizer, http, http_request, intake, read
+from handlers.adapters import receipt_item
+from handlers.domain import canonical_json, documents, keys, webhook_proof
+from handlers.domain.errors import InvalidBody, InvalidKey
 from handlers.http_request import HttpRequest
 from handlers.operations.schema import PydanticSchema
-from tenants import addresses as addresses_of_files
-from tenants import document
-from tests.fakes.work import InMemoryWork
+from tests.fakes.receipts import InMemoryReceipts
+from tests.unit.fuzz.planting import Planted, answering, broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pytest
-
-    Plant = Callable[[pytest.MonkeyPatch], None]
-
-
-def broken(*_arguments: Any, **_more: Any) -> Any:
-    raise KeyError("planted")
-
-
-def answering(value: Any) -> Any:
-    return lambda *_arguments, **_more: value
 
 
 def _first_value_wins(patch: pytest.MonkeyPatch) -> None:
@@ -85,98 +68,8 @@ def _no_secrets_asked(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("handlers.webhooks._proved", broken)
 
 
-def _times_are_text(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(receipt_item, "_integer", lambda item, name: int(item[name]["N"]))
-
-
-def _messages_raise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(parking, "parked_in", lambda body: json.loads(body)["image"])
-
-
-def _lost(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(dispatch, "_park", answering(None))
-
-
-def _another_id(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(batch, "process", answering({"batchItemFailures": [{"itemIdentifier": "message-9"}]}))
-
-
-def _another_topic(patch: pytest.MonkeyPatch) -> None:
-    real = bus_event.notice_in
-    patch.setattr(notify, "notice_in", lambda event: replace(real(event), tenant_id="bluebird"))
-
-
-def _told_twice(patch: pytest.MonkeyPatch) -> None:
-    real = notify.notify
-
-    def published_and_failed(event: Any, dependencies: Any) -> None:
-        real(event, dependencies)
-        raise Unavailable("topics", "planted")
-
-    patch.setattr(notify, "notify", published_and_failed)
-
-
-def _none_is_readable(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(pending_index, "_pending_in", answering(None))
-
-
-def _unreadable_are_dropped(patch: pytest.MonkeyPatch) -> None:
-    real = pending_index.DynamoDbPending.page
-    patch.setattr(pending_index.DynamoDbPending, "page", lambda *asked: replace(real(*asked), unreadable=0))
-
-
-def _marks_are_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(InMemoryWork, "mark_requeued", answering(True))
-
-
-def _failures_are_kept_quiet(patch: pytest.MonkeyPatch) -> None:
-    # Of `any(tally.failed ...)` at the end of the run.
-    patch.setattr(reconcile, "any", answering(False), raising=False)
-    patch.setattr("fuzz.pending._readable", answering(True))
-
-
-def _acknowledged(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(batch, "process", answering({"batchItemFailures": []}))
-
-
-def _readers_raise(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(document._Reader, "_has_tag", broken)
-
-
-def _no_line(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(document.Document, "line_of", answering(0))
-
-
-def _files_are_run(patch: pytest.MonkeyPatch) -> None:
-    real, first = SafeConstructor.construct_object, iter([True])
-
-    def run(self: Any, node: Any, *more: Any, **named: Any) -> Any:
-        if next(first, False):
-            sys.audit("os.system", b"true")  # what os.system tells Python before it runs anything
-        return real(self, node, *more, **named)
-
-    patch.setattr(SafeConstructor, "construct_object", run)
-
-
-def _any_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ids, "created_at_ms", answering(1))
-
-
-def _private_is_public(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(addresses, "_is_global", answering(True))
-
-
 def _unknown_media(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(http_request, "_is_json", answering(True))
-
-
-def _any_public(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(addresses, "_is_global", answering(True))
-    patch.setattr(addresses_of_files, "_is_global", answering(True))
-
-
-def _no_id_is_ours(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ids, "created_at_ms", answering(None))
 
 
 def _any_key(patch: pytest.MonkeyPatch) -> None:
@@ -233,20 +126,46 @@ def _nobody_is_believed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(webhook_proof, "compare_digest", answering(False))
 
 
-def _answer_of_another_shape(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(batch, "process", answering({"batchItemFailures": [], "failed": []}))
-
-
 def _any_receipt(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(read, "_key", lambda sent: sent)
 
 
-PLANTED: list[tuple[str, Plant, str]] = [
+def _any_correlation_id(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(http_request, "_correlation_id", answering("a b"))
+
+
+def _nobody_proves(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("handlers.webhooks.verify", answering(None))
+
+
+def _receipts_are_forgotten(patch: pytest.MonkeyPatch) -> None:
+    real = InMemoryReceipts.put
+
+    def put(self: InMemoryReceipts, receipt: Any, claim: Any) -> Any:
+        outcome = real(self, receipt, claim)
+        self.items.clear()
+        return outcome
+
+    patch.setattr(InMemoryReceipts, "put", put)
+
+
+def _problems_without_type(patch: pytest.MonkeyPatch) -> None:
+    real = http.problem
+
+    def problem(error: Any, request: Any) -> Any:
+        answer = real(error, request)
+        return answer | {"headers": answer["headers"] | {"Content-Type": "text/html"}}
+
+    patch.setattr(http, "problem", problem)
+
+
+PLANTED: list[Planted] = [
     ("keys", _first_value_wins, "a good key was refused"),
     ("keys", _any_key, "another key than the header holds"),
     ("keys", _refusals_of_keys_say_nothing, "no fault"),
     ("requests", _unknown_media, "taken for JSON"),
     ("requests", _body_is_cut, "another body than was sent"),
+    ("requests", _any_correlation_id, "a correlation id that a log line cannot hold"),
     ("canonical", _duplicates_pass, "a name twice in one object was taken"),
     ("canonical", _one_is_true, "read otherwise than by Python"),
     ("canonical", _true_is_one, "the canonical form is another value"),
@@ -257,35 +176,17 @@ PLANTED: list[tuple[str, Plant, str]] = [
     ("schemas", _bodies_are_amended, "a body was changed in place"),
     ("ingest", _half_made, "a receipt is not read as it was written"),
     ("ingest", _answers_500, "answered 500 to what a client can send"),
+    ("ingest", _receipts_are_forgotten, "accepted, and not one receipt"),
+    ("ingest", _problems_without_type, "an error that is no problem"),
     ("execute", _answers_500, "answered 500 to what a client can send"),
     ("execute", _lone_surrogate, "answered 500 to what a client can send"),
     ("provider", _half_made, "a receipt is not read as it was written"),
     ("read", _looks_for_ever, "waited longer than its patience"),
-    ("read", _any_receipt, "answered 500 to what a client can send"),
+    ("read", _any_receipt, "a key was looked up that no header can carry"),
     ("authorizer", _any_key_of_two, "another key was let in, or the right one was not"),
     ("webhooks", _half_made, "a receipt is not read as it was written"),
     ("webhooks", _no_secrets_asked, "answered 500 to what a client can send"),
+    ("webhooks", _nobody_proves, "let in without a proof"),
     ("proofs", _proof_of_nothing, "header: a changed proof was believed"),
     ("proofs", _nobody_is_believed, "bearer: a right proof was refused"),
-    ("images", _times_are_text, "neither a value nor CorruptItem"),
-    ("images", _unreadable_are_dropped, "an item of the index was lost"),
-    ("messages", _messages_raise, "neither a value nor CorruptItem"),
-    ("stream", _lost, "a record was lost"),
-    ("retries", _another_id, "an id that is not of this batch: Lambda takes the whole batch for failed"),
-    ("retries", _answer_of_another_shape, "an answer that Lambda cannot read"),
-    ("bus", _another_topic, "published on another tenant's topic"),
-    ("bus", _told_twice, "published and failed"),
-    ("pending", _none_is_readable, "failed, though every item can be read"),
-    ("pending", _unreadable_are_dropped, "an item that nobody can read was passed over"),
-    ("pending", _marks_are_forgotten, "sent twice within a period"),
-    ("pending", _failures_are_kept_quiet, "failed, and nobody heard of it"),
-    ("workers", _acknowledged, "undone work was acknowledged"),
-    ("workers", _another_id, "an id that is not of this batch"),
-    ("tenants", _readers_raise, "neither a tenant nor faults"),
-    ("tenants", _no_line, "line 0 of 7"),
-    ("tenants", _files_are_run, "a file was run: ['os.system']"),
-    ("ids", _any_time, "an id's time is another one"),
-    ("ids", _no_id_is_ours, "an id was misjudged"),
-    ("addresses", _private_is_public, "files and functions judge an address differently"),
-    ("addresses", _any_public, "a private address passes"),
 ]
