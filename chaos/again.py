@@ -14,7 +14,7 @@ import httpx
 
 from loadtest import bodies
 from loadtest.answers import AGAIN
-from loadtest.history import Attempt, HistoryWriter, Outcome, answer
+from loadtest.history import NOT_KEPT, Attempt, HistoryWriter, Outcome, answer
 from loadtest.operations import BY_NAME
 from loadtest.plan import plan
 from loadtest.signing import sign
@@ -97,6 +97,7 @@ class _History:
             replayed=bool(got and got.replayed),
             correlation_id=got.correlation_id if got else None,
             derived_key=None if request.key else bodies.stored_key(mark, request),
+            retry_after=got.retry_after if got else NOT_KEPT,
         )
         self._writer.append(attempt)
         return told(attempt)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from loadtest.history import Outcome
 from loadtest.operations import BY_NAME, WEBHOOK_DUPLICATE, WEBHOOK_NEW
 from loadtest.sequential import call_of
-from loadtest.told import ANSWERED, Told, told
+from loadtest.told import ANSWERED, Told, is_broken, told
 
 if TYPE_CHECKING:
     from loadtest.history import Attempt
@@ -46,7 +46,8 @@ class KeyAnswers:
             `accepted` that were refused for good.
         heard: by body hash, how many attempts got any answer, but for a 409 in progress.
         in_progress: how many got one, and last_in_progress_ms: the latest start of those.
-        unreadable: 2xx answers without an id. unexpected: statuses outside the contract.
+        unreadable: 2xx answers without an id. unexpected: statuses outside the contract,
+            and 5xx that no outage excuses.
         malformed: duplicates of a webhook that are not told so word for word.
         misaddressed: answers that do not carry their own request's correlation id.
         misplaced: 2xx answers whose Location is not that of the id in their body.
@@ -102,6 +103,8 @@ class KeyAnswers:
         self.heard[attempt.body_hash] += attempt.status is not None and kind is not Told.IN_PROGRESS
         if kind in {Told.NONE, Told.DROPPED, Told.SERVER_ERROR}:
             self.first_unseen_ms = min(self.first_unseen_ms, attempt.start_ms)
+            if attempt.status is not None and is_broken(attempt):
+                self.unexpected[attempt.status] += 1
         elif kind in ANSWERED:
             self._hear_answer(attempt, kind)
         elif kind is Told.CONFLICT and self.operation.one_body:

@@ -26,6 +26,9 @@ REPLAYED_HEADERS = ("content-type", "etag", "location")
 # The header that marks an answer as a replay (DESIGN section 2).
 REPLAY_MARK = "idempotent-replayed"
 
+# What stands for Retry-After in histories that are older than its being kept.
+NOT_KEPT = "not kept"
+
 # A storm's own answers are some 250 bytes. A longer body is kept as its hash alone, so that an answer gone
 # wrong cannot fill the disk.
 _KEPT_BODY_BYTES = 4096
@@ -62,6 +65,7 @@ class Attempt:
         correlation_id: the `X-Correlation-Id` answered; None when there was none.
         derived_key: where the receipt of a request without a key lives; None when it sent one, for a read,
             and for a lead, whose `body_hash` tells.
+        retry_after: that header of the answer; None when it has none, `NOT_KEPT` where nobody looked.
     """
 
     attempt_id: str
@@ -82,6 +86,7 @@ class Attempt:
     correlation_id: str | None = None
     dropped: bool = False
     derived_key: str | None = None
+    retry_after: str | None = NOT_KEPT
 
     @property
     def problem(self) -> str | None:
@@ -109,6 +114,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...]
     replayed: bool
     correlation_id: str | None
+    retry_after: str | None = None
 
 
 def answer(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
@@ -122,6 +128,7 @@ def answer(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         headers=tuple((name, lowered[name]) for name in REPLAYED_HEADERS if name in lowered),
         replayed=lowered.get(REPLAY_MARK, "").lower() == "true",
         correlation_id=lowered.get("x-correlation-id"),
+        retry_after=lowered.get("retry-after"),
     )
 
 
@@ -213,6 +220,7 @@ def to_json(attempt: Attempt) -> dict[str, object]:
         "correlationId": attempt.correlation_id,
         "dropped": attempt.dropped,
         **({"derivedKey": attempt.derived_key} if attempt.derived_key else {}),
+        **({} if attempt.retry_after == NOT_KEPT else {"retryAfter": attempt.retry_after}),
     }
 
 
@@ -237,4 +245,5 @@ def from_json(line: dict[str, Any]) -> Attempt:
         correlation_id=line["correlationId"],
         dropped=bool(line["dropped"]),
         derived_key=line.get("derivedKey"),
+        retry_after=line.get("retryAfter", NOT_KEPT),
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 IN_PROGRESS: Final = "urn:onceward:problem:request-in-progress"
 DECLINED: Final = "urn:onceward:problem:declined"
 SLOT_TAKEN: Final = "urn:onceward:problem:slot-taken"
+INTERNAL: Final = "urn:onceward:problem:internal-error"
 # What a webhook is answered: word for word, and without an id (that is in its Location).
 WEBHOOK_NEW: Final = {"accepted": True, "duplicate": False}
 WEBHOOK_DUPLICATE: Final = {"accepted": True, "duplicate": True}

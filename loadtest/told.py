@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from loadtest.history import Outcome
-from loadtest.operations import BY_NAME, IN_PROGRESS
+from loadtest.operations import BY_NAME, IN_PROGRESS, INTERNAL
 
 if TYPE_CHECKING:
     from loadtest.history import Attempt
@@ -61,6 +61,18 @@ def told(attempt: Attempt) -> Told:
     if status == HTTPStatus.CONFLICT and problem == IN_PROGRESS:
         return Told.IN_PROGRESS
     return Told.REJECTED
+
+
+def is_broken(attempt: Attempt) -> bool:
+    """A 5xx that no outage excuses: a fault of ours that nobody foresaw, or a 503 that does not say when.
+
+    Ours are known by the correlation id: the gateway's own answers have another one, or none.
+    """
+    if attempt.correlation_id != attempt.attempt_id:
+        return False
+    if attempt.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        return attempt.retry_after is None
+    return attempt.status == HTTPStatus.INTERNAL_SERVER_ERROR and attempt.problem == INTERNAL
 
 
 def _is_duplicate(operation: Operation, attempt: Attempt, status: int) -> bool:

@@ -50,7 +50,9 @@ class Kind(Enum):
     CROSS_TENANT = "cross-tenant"  # one tenant's ids, data or events seen by, or stored under, another
     MISADDRESSED = "misaddressed"  # an answer with the correlation id of another request
     UNREADABLE_ANSWER = "unreadable-answer"  # a 2xx without the ids that it must carry
-    UNEXPECTED_ANSWER = "unexpected-answer"  # a status that the contract does not give to this request
+    UNEXPECTED_ANSWER = (
+        "unexpected-answer"  # a status that the contract does not give here, or a fault of ours
+    )
     READS_INCOMPLETE = "reads-incomplete"  # a tenant did not read its own lead and another's to an answer
     INCOMPLETE_RUN = "incomplete-run"  # the history is not the plan's: attempts missing, twice, or others
     NOTHING_ACCEPTED = "nothing-accepted"  # a storm without one accepted request proves nothing

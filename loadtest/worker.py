@@ -10,7 +10,7 @@ import gevent.event
 import gevent.lock
 
 from loadtest import bodies
-from loadtest.history import Attempt, HistoryWriter, Outcome
+from loadtest.history import NOT_KEPT, Attempt, HistoryWriter, Outcome
 from loadtest.operations import BY_NAME, WEBHOOKS
 from loadtest.plan import plan
 from loadtest.signing import sign
@@ -148,6 +148,7 @@ class StormWorker:
             correlation_id=answer.correlation_id if answer else None,
             dropped=request.drop_after_ms is not None,
             derived_key=None if request.key else bodies.stored_key(self._mark, request),
+            retry_after=answer.retry_after if answer else NOT_KEPT,
         )
         self._writer.append(attempt)
         return attempt

@@ -231,6 +231,8 @@ PLANTED: list[tuple[Callable[[Story], None], dict[Kind, tuple[str, str]]]] = [
     (runs.never_accepted, {Kind.NEVER_ACCEPTED: ("beta", "k9")}),
     (runs.never_replayed, {Kind.NO_REPLAY: ("acme", "k9")}),
     (runs.still_running, {Kind.UNEXPECTED_ANSWER: K1}),
+    (runs.own_fault, {Kind.UNEXPECTED_ANSWER: K1}),
+    (runs.outage_without_an_end, {Kind.UNEXPECTED_ANSWER: K1}),
     (runs.two_keys_without_a_sign, {Kind.PROVES_NOTHING: RUN}),
     (unfinished_and_unseen, {Kind.UNFINISHED_RECEIPT: ("beta", "k5")}),
     (tenants.shared_event_id, dict.fromkeys((Kind.SHARED_ID, Kind.WRONG_ENVELOPE, Kind.WRONG_CONTENT), K6)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,22 @@ def never_replayed(story: Story) -> None:
 def still_running(story: Story) -> None:
     """A 409 is not in the contract of a lead."""
     story.answered("acme", "k1", "one", 409)
+
+
+def own_fault(story: Story) -> None:
+    """A 500 of the function's own: no outage, but a fault that nobody foresaw."""
+    _broken(story, 500, "internal-error", "1")
+
+
+def outage_without_an_end(story: Story) -> None:
+    """A 503 that does not say when to come again."""
+    _broken(story, 503, "store-unavailable", None)
+
+
+def _broken(story: Story, status: int, slug: str, retry_after: str | None) -> None:
+    story.answered("acme", "k1", "one", status)
+    body = json.dumps({"type": f"urn:onceward:problem:{slug}"})
+    story.attempts[-1] = replace(story.attempts[-1], response_body=body, retry_after=retry_after)
 
 
 def replayed_before_it_was_sent(story: Story) -> None:

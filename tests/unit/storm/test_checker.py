@@ -9,12 +9,12 @@ import pytest
 
 from loadtest import ordering
 from loadtest.bodies import derived_key
-from loadtest.history import Outcome
+from loadtest.history import NOT_KEPT, Outcome
 from loadtest.verdict import Kind
 from tests.unit.storm import planted_wide
 from tests.unit.storm.planted import K1, PLANTED
 from tests.unit.storm.planted_orders import UNORDERED
-from tests.unit.storm.planted_runs import ENVELOPES
+from tests.unit.storm.planted_runs import ENVELOPES, own_fault
 from tests.unit.storm.stories import Story, good, lead_hash
 
 if TYPE_CHECKING:
@@ -91,6 +91,24 @@ def test_without_audit_queues_nothing_is_said_about_events() -> None:
     assert story.verdict(events=False).passed
     assert not story.verdict(events=False).events_checked
     assert not story.verdict().passed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"correlation_id": "the gateway's"},
+        {"correlation_id": None},
+        {"status": 503, "retry_after": "1"},
+        {"status": 503, "retry_after": NOT_KEPT},
+        {"status": 502},
+    ],
+    ids=str,
+)
+def test_a_5xx_of_an_outage_or_of_the_gateway_is_no_violation(change: dict[str, Any]) -> None:
+    story = good()
+    own_fault(story)
+    story.attempts[-1] = replace(story.attempts[-1], **change)
+    assert story.verdict().passed
 
 
 def test_an_answer_too_large_to_keep_is_compared_with_the_first_one_only() -> None:

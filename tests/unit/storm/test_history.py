@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
 from loadtest.bodies import body
-from loadtest.history import HistoryWriter, Outcome, answer, hash_of, read
+from loadtest.history import NOT_KEPT, HistoryWriter, Outcome, answer, hash_of, read
 from loadtest.run import RunDirectory
 from loadtest.schedule import PlannedRequest, Scenario
 from loadtest.target import TargetTenant
@@ -28,6 +29,20 @@ def test_what_is_written_is_read_back_whole(tmp_path: Path) -> None:
             writer.append(attempt)
         writer.close()
     assert list(read(tmp_path)) == attempts
+
+
+@pytest.mark.parametrize("retry_after", [None, "7", NOT_KEPT])
+def test_when_to_come_again_is_kept_apart_and_older_histories_do_not_say(
+    tmp_path: Path, retry_after: str | None
+) -> None:
+    writer = HistoryWriter(tmp_path / "history-0.jsonl")
+    writer.append(replace(good().attempts[0], retry_after=retry_after))
+    writer.close()
+    assert ("retryAfter" in (tmp_path / "history-0.jsonl").read_text()) is (retry_after != NOT_KEPT)
+    assert [one.retry_after for one in read(tmp_path)] == [retry_after]
+    assert answer(503, {"RETRY-After": "7"}, b"").retry_after == "7"
+    assert answer(503, {"Retry-After": "7"}, b"").headers == ()
+    assert answer(503, {}, b"").retry_after is None
 
 
 def test_the_line_of_a_killed_worker_is_skipped_and_a_broken_line_is_named(tmp_path: Path) -> None:
