@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from proof.dispatching import dispatchers, drains, retrier
 from proof.outward import OutwardRules
-from proof.over_http import Attempt, Platform, over_http
+from proof.over_http import Platform, attempts_at, over_http, skews_of
 from proof.queues import RetryQueue, SentWork, Topics
 from proof.receipts import Receipts
 from proof.records import Records
@@ -15,12 +15,9 @@ from proof.requests import Sent, ingested
 from proof.stream import StreamedReceipts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from proof.programs import Life
-    from proof.scenario import Actor, Scenario
-
-    Serve = Callable[[Sent], Callable[[Life], dict[str, Any]]]
+    from proof.scenario import Scenario
 
 _DAY_SECONDS: Final = 86_400
 LEAD: Final = {"name": "Ada Lovelace", "email": "ada@analytical.example"}
@@ -42,29 +39,25 @@ def order(body: dict[str, Any] = ORDER, *, tenant: str = "acme", window_seconds:
     return Sent("/v1/orders", body, _settings(window_seconds), tenant=tenant)
 
 
-def accepted(
-    sent: Sequence[Sent], faults: int, *, skews_ms: Sequence[int] = (), serve: Serve = ingested
-) -> Scenario:
+def accepted(sent: Sequence[Sent], faults: int, *, skews_ms: Sequence[int] = ()) -> Scenario:
     """An attempt at each of `sent`, and no more; the first workers' clocks are off by `skews_ms`."""
-    attempts = _attempts(sent, skews_ms)
-    platform = Platform(serve, (Receipts(skew_ms=_widest(skews_ms)),), lambda seen: seen.now)
-    return over_http(f"accept, {_said(sent, skews_ms)}", attempts, faults, platform)
+    tried = attempts_at(sent, skews_ms)
+    platform = Platform(ingested, (Receipts(skews_of(tried)),), lambda seen: seen.now)
+    return over_http(f"accept, {_said(sent, skews_ms)}", tried, faults, platform)
 
 
-def outward(
-    sent: Sequence[Sent], faults: int, *, twins: int = 1, retried: bool = True, serve: Serve = ingested
-) -> Scenario:
+def outward(sent: Sequence[Sent], faults: int, *, twins: int = 1) -> Scenario:
     """An attempt at each of `sent`, and what brings it out.
 
-    For the stream (of each tenant: a shard) there are `twins` invocations of `dispatch`, with `retried` one
+    For the stream (of each tenant: a shard) there are `twins` invocations of `dispatch`, and one
     for the retry queue; when all have ended, stream and queue are emptied and an operator replays.
     """
     ports = (StreamedReceipts(), Records(), Topics(), SentWork(), RetryQueue())
     base = over_http(
         f"outward, {_said(sent, ())}{', twin dispatchers' * (twins > 1)}",
-        _attempts(sent, ()),
+        attempts_at(sent),
         faults,
-        Platform(serve, ports, lambda seen: seen.now),
+        Platform(ingested, ports, lambda seen: seen.now),
     )
     tenants = sorted({one.tenant for one in sent})
     workers = [
@@ -79,22 +72,12 @@ def outward(
             if field.name != "judged_before"
         }
     )
-    retriers: list[Actor] = [retrier("Q")] * retried
     return replace(
         base,
-        actors=(*base.actors, *workers, *retriers),
+        actors=(*base.actors, *workers, retrier("Q")),
         probes=(*base.probes, *drains()),
         rules=rules,
     )
-
-
-def _attempts(sent: Sequence[Sent], skews_ms: Sequence[int]) -> list[Attempt]:
-    skews = (*skews_ms, *[0] * len(sent))
-    return [Attempt(name, one, skew) for name, one, skew in zip("ABCDEF", sent, skews, strict=False)]
-
-
-def _widest(skews_ms: Sequence[int]) -> int:
-    return max(map(abs, skews_ms), default=0)
 
 
 def _settings(window_seconds: int) -> dict[str, Any]:

@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     from proof.receipts import Table, Window
     from proof.scenario import Seen
 
+# What is no store: it fails with a 502 or a 504.
+_DESTINATIONS: Final = frozenset({"provider"})
 _REPLAYED: Final = "Idempotent-Replayed"
 # The problems that are answers: stored, and replayed.
 _FINAL: Final = ("declined", "slot-taken", "not-charged")
-_ERRORS: Final = range(500, 600)
+# Of errors, those that say that something around us failed; a 500 is a mistake of ours, whatever failed.
+_OUTAGES: Final = (502, 503, 504)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the rules know of an actor: its place, the fingerprint of what it sends, how long its key stands.
+    """What the rules know of an actor: its place, what it sends, how long its key stands.
 
     The rules go by this, not by what the code has stored as the fingerprint or the window of a request.
     """
@@ -34,6 +37,8 @@ class Request:
     key: str
     fingerprint: str
     window_ms: int
+    body: Mapping[str, Any]
+    operation: str
 
 
 @dataclass(frozen=True)
@@ -65,25 +70,32 @@ class HttpRules:
         windows = [
             one for one in seen.ports["receipts"].windows if one.place == (request.tenant, request.key)
         ]
-        for window in windows:
-            if name_in(window.owners[0]) == actor and window.expires_at < started_ms + request.window_ms:
-                yield f"{actor} opened a window that is over before its time"
-        if status in _ERRORS and not _is_final(answer):
+        yield from self._lasts(windows, actor, started_ms)
+        if status in _OUTAGES and not _is_final(answer):
             if actor in self.probes:
                 yield f"{actor} came when every lease was over, and was answered {status}"
             elif not seen.faults:
                 yield f"{actor} was answered {status}, and nothing had gone wrong"
-            return
-        if _is_replay(answer) or status < 300 or _is_final(answer):
+            yield from self._failed(seen, windows, actor, answer)
+        elif _is_replay(answer) or status < 300 or _is_final(answer):
             yield from self._stands(windows, actor, started_ms, answer)
         elif status == 422:
             if not any(self._other(window, request) for window in windows):
                 yield f"{actor} was told of another request with its key (422), and there was none"
         elif status == 409:
             yield from self._in_progress(windows, actor)
-            yield from self._comes_again(seen, actor, answer)
+            yield from self._comes_again(seen, actor, started_ms, answer)
         else:
             yield f"{actor} was answered {status}, which nothing of this explains"
+
+    def _lasts(self, windows: list[Window], actor: str, started_ms: int) -> Iterator[str]:
+        """A window lasts as long as its opener was promised."""
+        promised_ms = self.requests[actor].window_ms
+        for window in windows:
+            if name_in(window.owners[0]) == actor and window.expires_at < started_ms + promised_ms:
+                yield f"{actor} opened a window that is over before its time"
+            if window.expires_at > self._ends(window) + self.skew_ms:
+                yield f"{actor} met a window that is longer than was promised"
 
     def _stands(self, windows: list[Window], actor: str, started_ms: int, answer: Any) -> Iterator[str]:  # noqa: ANN401
         """An answer that stands is the stored one of a window that was open meanwhile."""
@@ -96,12 +108,38 @@ class HttpRules:
         if self._other(window, self.requests[actor]):
             yield f"{actor} was given the answer of another request"
         # One that was stored while this request was under way lies at the boundary: it may be on either side.
-        if window.expires_at + self.skew_ms <= started_ms and window.answered_at < started_ms:
+        if self._ends(window) + self.skew_ms <= started_ms and window.answered_at < started_ms:
             yield f"{actor} came when the window was over, and was given its answer"
         if _is_replay(answer) and author == actor:
             yield f"{actor} was told that its own answer is a replay"
         if not _is_replay(answer) and author != actor:
             yield f"{actor} was told that its request is new, and {author} had answered it"
+
+    def _ends(self, window: Window) -> int:
+        """When a window is over, as its opener was promised.
+
+        Later only while it has no answer, or where another attempt had to resume it, and a lease runs longer.
+        """
+        opener = self.requests[name_in(window.owners[0])]
+        ends = window.opened_at + opener.window_ms
+        may_last = window.answer is None or len(window.owners) > 1
+        return max(ends, window.leased_until) if may_last else ends
+
+    def _failed(self, seen: Seen, windows: list[Window], actor: str, answer: Any) -> Iterator[str]:  # noqa: ANN401
+        """An outage is told where there was one, and as what it was."""
+        status, failed = answer["statusCode"], seen.failed.get(actor, frozenset())
+        mine = next((one for one in windows if actor in map(name_in, one.owners)), None)
+        item = seen.ports["receipts"].item((self.requests[actor].tenant, self.requests[actor].key))
+        if status == 503:
+            # Without a failed call of its own: its claim was evicted, or is another request's by now.
+            evicted = mine is not None and (item is None or item.generation != mine.generation)
+            if not failed - _DESTINATIONS and not evicted:
+                yield f"{actor} was told that a store cannot be reached (503), and each had answered it"
+        holds = item is not None and item.lease_until and name_in(item.owner) == actor
+        if status != 503 and "receipts" not in failed and holds:
+            yield f"{actor} was told to try again ({status}), and its own lease is in the way"
+        if status == 502 and mine is not None and _made_in(mine, seen):
+            yield f"{actor} was told that nothing was charged (502), and a charge was made"
 
     def _other(self, window: Window, request: Request) -> bool:
         """Whether a window was opened for another request than this."""
@@ -117,19 +155,23 @@ class HttpRules:
         ):
             yield f"{actor} was told that its request still runs (409), and no other attempt of it ever did"
 
-    def _comes_again(self, seen: Seen, actor: str, answer: Any) -> Iterator[str]:  # noqa: ANN401
+    def _comes_again(self, seen: Seen, actor: str, started_ms: int, answer: Any) -> Iterator[str]:  # noqa: ANN401
         """Who does as Retry-After says finds the lease that it met over."""
         request, seconds = self.requests[actor], int(answer["headers"]["Retry-After"])
         item = seen.ports["receipts"].item((request.tenant, request.key))
         again = seen.now + seconds * 1000 + self.skew_ms
-        if item is not None and item.status is Status.IN_PROGRESS and again < item.lease_until:
-            yield f"{actor} was told to come again in {seconds} s, inside the lease of {name_in(item.owner)}"
+        if item is not None and item.status is Status.IN_PROGRESS:
+            owner, left_ms = name_in(item.owner), item.lease_until - started_ms + self.skew_ms
+            if again < item.lease_until:
+                yield f"{actor} was told to come again in {seconds} s, inside the lease of {owner}"
+            elif seconds > max(1, -(-left_ms // 1000)):
+                yield f"{actor} was told to come again in {seconds} s, long after the lease of {owner}"
 
     def settled(self, seen: Seen) -> Iterator[str]:
         """See `Rules`."""
         table: Table = seen.ports["receipts"]
         yield from _lost(table, seen.now)
-        yield from _charges(table, seen.ports.get("provider", ()))
+        yield from _charges(table, seen)
 
 
 def _lost(table: Table, now: int) -> Iterator[str]:
@@ -144,22 +186,32 @@ def _lost(table: Table, now: int) -> Iterator[str]:
             yield f"the answer that {name_in(window.answered_by or '')} stored is gone inside its window"
 
 
-def _charges(table: Table, charges: tuple[Charge, ...]) -> Iterator[str]:
-    """One charge for each downstream key, no more than windows, and each window its own.
+def _charges(table: Table, seen: Seen) -> Iterator[str]:
+    """One charge for each downstream key, one key for each window, and each window its own charge.
 
-    Counted, whatever the keys are: how the code makes them is not for its judge to repeat.
+    Counted by who charged, whatever the keys are: how the code makes them is not for its judge to repeat.
     """
-    keys = [charge.key for charge in charges]
+    keys = [charge.key for charge in seen.ports.get("provider", ())]
     for key in dict.fromkeys(keys):
         if keys.count(key) > 1:
             yield f"{keys.count(key)} charges under one downstream key"
-    if len(set(keys)) > len(table.windows):
-        yield f"{len(set(keys))} charges under different keys, and no more than {len(table.windows)} accepted"
     owners: dict[str, str] = {}
     for window in table.windows:
-        made = None if window.answer is None else json.loads(window.answer.body or "{}").get("chargeId")
+        charged = {one.key for one in _made_in(window, seen)}
+        if len(charged) > 1:
+            yield f"charges under {len(charged)} different keys for one acceptance of {window.place[1]}"
+        answer = {} if window.answer is None else json.loads(window.answer.body or "{}")
+        if charged and str(answer.get("type", "")).endswith("not-charged"):
+            yield f"{name_in(window.answered_by or '')} has stored that nothing was charged, and it was"
+        made = answer.get("chargeId")
         if made is not None and owners.setdefault(made, window.generation) != window.generation:
             yield f"two windows of {window.place[1]} were answered with one charge, {made}"
+
+
+def _made_in(window: Window, seen: Seen) -> list[Charge]:
+    """What the owners of a window's claim have charged."""
+    owners = {name_in(owner) for owner in window.owners}
+    return [one for one in seen.ports.get("provider", ()) if one.made_by in owners]
 
 
 def _is_replay(answer: Any) -> bool:  # noqa: ANN401

@@ -8,21 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain import key_fields
-from handlers.domain.receipt import Status
 from handlers.operations.appointments import APPOINTMENTS
 from proof.answers import HttpRules
-from proof.over_http import Attempt, Platform, over_http
+from proof.over_http import Platform, attempts_at, over_http, skews_of
 from proof.programs import name_in
-from proof.receipts import Receipts
+from proof.receipts import Receipts, leases_over
 from proof.requests import Sent, executed
 from proof.slots import AskingSlots, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from proof.receipts import Table, Window
     from proof.scenario import Scenario, Seen
-    from proof.slots import Bookings, Store
+    from proof.slots import Bookings
 
 _WINDOW_SECONDS: Final = 10
 _REDIRECT: Final = 300
@@ -44,19 +43,13 @@ def appointments(
     faults: int,
     *,
     skews_ms: Sequence[int] = (),
-    slots: Callable[[], Store] | None = None,
 ) -> Scenario:
-    """An attempt at each of `sent`; the first workers' clocks are off by `skews_ms`.
-
-    `slots` makes the fake that the slots table is run on.
-    """
-    skews = (*skews_ms, *[0] * len(sent))
-    attempts = [Attempt(name, one, skew) for name, one, skew in zip("ABCDEF", sent, skews, strict=False)]
-    widest = max(map(abs, skews))
-    table = Slots() if slots is None else Slots(slots)
-    ports = (Receipts(skew_ms=widest), table)
-    platform = Platform(partial(executed, slots=AskingSlots), ports, _settled_at)
-    base = over_http(_said(sent, skews_ms), attempts, faults, platform)
+    """An attempt at each of `sent`; the first workers' clocks are off by `skews_ms`."""
+    tried = attempts_at(sent, skews_ms)
+    platform = Platform(
+        partial(executed, slots=AskingSlots), (Receipts(skews_of(tried)), Slots()), leases_over
+    )
+    base = over_http(_said(sent, skews_ms), tried, faults, platform)
     rules = BookingRules(**{field.name: getattr(base.rules, field.name) for field in fields(HttpRules)})
     return replace(base, rules=rules)
 
@@ -99,12 +92,6 @@ class BookingRules(HttpRules):
                 yield f"{who} has a stored 201, and not the slot"
             elif not is_booked and window.generation in has:
                 yield f"the slot is booked for {who}, who was refused for good"
-
-
-def _settled_at(seen: Seen) -> int:
-    table: Table = seen.ports["receipts"]
-    leases = [item.lease_until + 1 for _, item in table.items if item.status is Status.IN_PROGRESS]
-    return max([seen.now, *leases])
 
 
 def _said(sent: Sequence[Sent], skews_ms: Sequence[int]) -> str:

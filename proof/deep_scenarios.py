@@ -31,7 +31,7 @@ def mixed_payments(*, checkpoint: bool) -> Scenario:
     sent = dict(zip("ABCDEF", (first, first, first, first, other, brook), strict=True))
     attempts = [Attempt(name, one, skews.get(name, 0)) for name, one in sent.items()]
     said = f"payments{', checkpoint' * checkpoint}, mixed"
-    return over_http(said, attempts, _FAULTS, platform(max(map(abs, _SKEWS_MS))))
+    return over_http(said, attempts, _FAULTS, platform(attempts))
 
 
 _ADA, _BOB = appointment("ada"), appointment("bob")

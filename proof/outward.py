@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 _DRAINS: Final = frozenset(one.name for one in drains())
 _REDIRECT: Final = 300
+# By operation: its event's type, and under which name its documents have the body that was sent.
+_EVENTS: Final = {"leads": "lead.created", "payments": "payment.created", "webhooks": "webhook.received"}
+_NAMES: Final = {"leads": "lead", "orders": "order", "payments": "payment", "webhooks": "event"}
+# What comes out: on the tenant's topic, and on the queue of work.
+_PUBLISHED: Final = frozenset({"leads", "payments", "webhooks"})
+_WORKED: Final = frozenset({"orders", "webhooks"})
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,13 @@ class OutwardRules(HttpRules):
         """See `Rules`. What goes out is of a stored answer, and its record is there by then."""
         told = call.arguments[0]
         if call.name == "write":
-            if (told.tenant_id, told.record_id) not in _accepted(seen):
+            window = _accepted(seen).get((told.tenant_id, told.record_id))
+            if window is None:
                 yield f"{actor} writes a record of what nobody accepted"
+            elif not self._is_of(window, told.record_id, told.document):
+                yield f"{actor} writes a record of another document than was accepted"
         elif call.name == "publish":
-            yield from _publishes(seen, actor, told)
+            yield from self._publishes(seen, actor, told)
         elif call.name == "send":
             record = _recorded(seen).get((told.tenant_id, told.record_id))
             if record is None or record.event_id != told.event_id:
@@ -55,40 +64,54 @@ class OutwardRules(HttpRules):
             yield f"{actor} failed although nothing was wrong"
         elif actor == "D1":
             lost = _stream_lost(seen)
-            yield from _missing(seen, unrecorded=lost, unheard=lost)
+            yield from self._missing(seen, unrecorded=lost, unheard=lost)
         elif actor == "D2":
             # A record that is there says nothing of its event: a plain replay leaves it alone.
-            yield from _missing(seen, unrecorded=_beyond_replay(seen), unheard=_stream_lost(seen))
+            yield from self._missing(seen, unrecorded=_beyond_replay(seen), unheard=_stream_lost(seen))
         elif actor == "D3":
             beyond = _beyond_replay(seen)
-            yield from _missing(seen, unrecorded=beyond, unheard=beyond)
+            yield from self._missing(seen, unrecorded=beyond, unheard=beyond)
 
+    def _publishes(self, seen: Seen, actor: str, event: Published) -> Iterator[str]:
+        window = _accepted(seen).get((event.topic, event.record_id))
+        record = _recorded(seen).get((event.topic, event.record_id))
+        if window is None:
+            yield f"{actor} publishes on the topic of {event.topic} what nobody there accepted"
+        elif record is None or record.event_id != event.event_id:
+            yield f"{actor} publishes an event whose record is not there"
+        elif event.source != f"/onceward/{STAGE}/{event.topic}":
+            yield f"{actor} publishes an event of {event.source} on the topic of {event.topic}"
+        elif event.type != _EVENTS.get(self._operation(window)):
+            yield f"{actor} publishes what was accepted as an event of another kind ({event.type})"
+        elif not self._is_of(window, event.record_id, event.data):
+            yield f"{actor} publishes another document than was accepted"
 
-def _publishes(seen: Seen, actor: str, event: Published) -> Iterator[str]:
-    record = _recorded(seen).get((event.topic, event.record_id))
-    if (event.topic, event.record_id) not in _accepted(seen):
-        yield f"{actor} publishes on the topic of {event.topic} what nobody there accepted"
-    elif record is None or record.event_id != event.event_id:
-        yield f"{actor} publishes an event whose record is not there"
-    elif event.source != f"/onceward/{STAGE}/{event.topic}":
-        yield f"{actor} publishes an event of {event.source} on the topic of {event.topic}"
+    def _operation(self, window: Window) -> str:
+        return self.requests[name_in(window.owners[0])].operation
 
+    def _is_of(self, window: Window, record_id: str, document: str) -> bool:
+        """Whether a document is what the window's opener sent, under the id that its caller was told."""
+        told, opener = json.loads(document), self.requests[name_in(window.owners[0])]
+        return bool(told["id"] == record_id and told[_NAMES[opener.operation]] == opener.body)
 
-def _missing(seen: Seen, *, unrecorded: frozenset[Place], unheard: frozenset[Place]) -> Iterator[str]:
-    """What was accepted, and has no record, or no event and no work; less what may lack them."""
-    came_out = {
-        *((one.topic, one.record_id) for one in seen.ports["topics"]),
-        *((one.tenant_id, one.record_id) for one in seen.ports["work queue"]),
-    }
-    recorded = _recorded(seen)
-    accepted = _accepted(seen)
-    if len({record.event_id for record in recorded.values()}) < len(recorded):
-        yield "two records have one event"
-    for place, window in accepted.items():
-        if place not in recorded.keys() | unrecorded:
-            yield f"what {name_in(window.answered_by or '')} was answered has no record"
-        elif place not in came_out | unheard:
-            yield f"what {name_in(window.answered_by or '')} was answered never came out"
+    def _missing(
+        self, seen: Seen, *, unrecorded: frozenset[Place], unheard: frozenset[Place]
+    ) -> Iterator[str]:
+        """What was accepted, and has no record, or no event, or no work; less what may lack them."""
+        published = {(one.topic, one.record_id) for one in seen.ports["topics"]}
+        queued = {(one.tenant_id, one.record_id) for one in seen.ports["work queue"]}
+        recorded = _recorded(seen)
+        if len({record.event_id for record in recorded.values()}) < len(recorded):
+            yield "two records have one event"
+        for place, window in _accepted(seen).items():
+            who = name_in(window.answered_by or "")
+            operation = self._operation(window)
+            if place not in recorded.keys() | unrecorded:
+                yield f"what {who} was answered has no record"
+            elif operation in _PUBLISHED and place not in published | unheard:
+                yield f"what {who} was answered was never published"
+            elif operation in _WORKED and place not in queued | unheard:
+                yield f"what {who} was answered was never queued as work"
 
 
 def _accepted(seen: Seen) -> dict[Place, Window]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from handlers.domain import canonical_json
 from handlers.domain import fingerprint as fingerprints
 from proof.answers import HttpRules, Request
+from proof.receipt_changes import LIVES_MS
 from proof.scenario import Actor, Scenario
 from proof.wording import count
 from tests.builders import NOW_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from proof.ports import Port
@@ -45,20 +46,34 @@ class Platform:
     settled_at: Callable[[Seen], int]
 
 
-def over_http(name: str, attempts: Sequence[Attempt], faults: int, platform: Platform) -> Scenario:
-    """`attempts` in any order, with up to `faults` faults; then, for each place, two retries of the first."""
-    sent = {one.name: one.sent for one in attempts}
-    firsts = {(one.sent.tenant, one.sent.key): one.sent for one in reversed(attempts)}
+def attempts_at(sent: Sequence[Sent], skews_ms: Sequence[int] = ()) -> list[Attempt]:
+    """An attempt at each of `sent`, ``A`` first; the first workers' clocks are off by `skews_ms`."""
+    skews = (*skews_ms, *[0] * len(sent))
+    return [Attempt(name, one, skew) for name, one, skew in zip("ABCDEF", sent, skews, strict=False)]
+
+
+def skews_of(tried: Iterable[Attempt]) -> dict[str, int]:
+    """How far the workers of these attempts are off, ms, by their names."""
+    return {one.name: one.skew_ms for one in tried}
+
+
+def over_http(name: str, tried: Sequence[Attempt], faults: int, platform: Platform) -> Scenario:
+    """`tried` in any order, with up to `faults` faults; then, for each place, two retries of the first."""
+    sent = {one.name: one.sent for one in tried}
+    firsts = {(one.sent.tenant, one.sent.key): one.sent for one in reversed(tried)}
     for number, first in enumerate(firsts.values()):
         sent |= {f"Y{number or ''}": first, f"Z{number or ''}": first}
     probes = [name for name in sent if name[0] in "YZ"]
-    skews = {one.name: one.skew_ms for one in attempts}
+    skews = skews_of(tried)
     kinds = {name: f"{one} {skews.get(name, 0)}" for name, one in sent.items()}
     actors = {
-        name: Actor(name, kinds[name], platform.serve(one), skews.get(name, 0)) for name, one in sent.items()
+        # A slow clock's lease ends earlier: so much less is left of the margin for what comes late.
+        name: Actor(name, kinds[name], platform.serve(one), skew, lives_ms=LIVES_MS + min(0, skew))
+        for name, one in sent.items()
+        for skew in [skews.get(name, 0)]
     }
     return Scenario(
-        name=f"{name}: {count(len(attempts), 'attempt')}, up to {count(faults, 'fault')}",
+        name=f"{name}: {count(len(tried), 'attempt')}, up to {count(faults, 'fault')}",
         actors=tuple(actor for name, actor in actors.items() if name not in probes),
         ports=platform.ports,
         rules=HttpRules(
@@ -74,10 +89,16 @@ def over_http(name: str, attempts: Sequence[Attempt], faults: int, platform: Pla
 
 
 def _request(sent: Sent) -> Request:
-    return Request(sent.tenant, sent.key or "", fingerprint(sent), sent.settings["windowSeconds"] * 1000)
+    window_ms = sent.settings["windowSeconds"] * 1000
+    return Request(
+        sent.tenant, sent.key or "", fingerprint(sent), window_ms, dict(sent.body), _operation(sent)
+    )
+
+
+def _operation(sent: Sent) -> str:
+    return sent.resource.rpartition("/")[2]
 
 
 def fingerprint(sent: Sent) -> str:
     """What the receipt of a request has as its fingerprint."""
-    operation = sent.resource.rpartition("/")[2]
-    return fingerprints.fingerprint(operation, canonical_json.canonical(dict(sent.body)))
+    return fingerprints.fingerprint(_operation(sent), canonical_json.canonical(dict(sent.body)))

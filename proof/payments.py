@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from handlers.domain.effect import LEASE_MARGIN_MS
-from handlers.domain.payment_provider import SETTLE_MS
 from handlers.domain.receipt import Status
-from proof.over_http import Attempt, Platform, over_http
-from proof.provider import HONOURS_MS, Provider
-from proof.receipts import Receipts
-from proof.requests import OTHER_PAYMENT, PAYMENT, REMAINING_MS, Sent, executed
+from proof.over_http import Attempt, Platform, attempts_at, over_http, skews_of
+from proof.provider import HONOURS_MS, SETTLE_MS, Provider
+from proof.receipt_changes import LIVES_MS
+from proof.receipts import Receipts, leases_over
+from proof.requests import OTHER_PAYMENT, PAYMENT, Sent, executed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from proof.scenario import Scenario, Seen
 
 _DAY_SECONDS: Final = 86_400
-_LEASE_MS: Final = REMAINING_MS + LEASE_MARGIN_MS
 
 
 def payment(
@@ -62,29 +60,27 @@ def two_bodies(
 
 def sending(said: str, sent: Sequence[Sent], faults: int, skews_ms: Sequence[int] = ()) -> Scenario:
     """An attempt at each of `sent`; the first workers' clocks are off by `skews_ms`."""
-    skews = (*skews_ms, *[0] * len(sent))
-    attempts = [Attempt(name, one, skew) for name, one, skew in zip("ABCDE", sent, skews, strict=False)]
+    tried = attempts_at(sent, skews_ms)
     off = f", clocks off by {list(skews_ms)} ms" * bool(skews_ms)
-    return over_http(said + off, attempts, faults, platform(max(map(abs, skews))))
+    return over_http(said + off, tried, faults, platform(tried))
 
 
 def two_tenants(faults: int) -> Scenario:
     """Two tenants with one key and one body, which are nothing to each other."""
     sent = [Attempt("A", payment(tenant="acme")), Attempt("B", payment(tenant="brook"))]
-    return over_http("payments, two tenants", sent, faults, platform())
+    return over_http("payments, two tenants", sent, faults, platform(sent))
 
 
 def settled_at(seen: Seen) -> int:
     """After every lease; and where the provider may have forgotten a key, after all that it may still do."""
-    at = seen.now
+    at = leases_over(seen)
     for _, item in seen.ports["receipts"].items:
-        if item.status is Status.IN_PROGRESS:
-            at = max(at, item.lease_until + 1)
-            if at + _LEASE_MS + LEASE_MARGIN_MS > item.created_at + HONOURS_MS:
-                at = max(at, item.created_at + HONOURS_MS + SETTLE_MS)
+        forgotten = item.created_at + HONOURS_MS
+        if item.status is Status.IN_PROGRESS and at + LIVES_MS + 1 > forgotten:
+            at = max(at, forgotten + SETTLE_MS)
     return at
 
 
-def platform(skew_ms: int = 0) -> Platform:
+def platform(tried: Sequence[Attempt]) -> Platform:
     """The handler as it is, over the contract-proved fake and a provider that honours keys for a day."""
-    return Platform(executed, (Receipts(skew_ms=skew_ms), Provider()), settled_at)
+    return Platform(executed, (Receipts(skews_of(tried)), Provider()), settled_at)

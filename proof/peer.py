@@ -17,6 +17,7 @@ from proof.peer_promises import Promise, promises_in
 from proof.peer_rules import HeldReceipts, OncewardRules, PeerRules
 from proof.peer_table import PeerTable
 from proof.provider import Provider
+from proof.receipt_changes import LEASE_MS, LIVES_MS
 from proof.requests import OTHER_PAYMENT, PAYMENT, REMAINING_MS, unmeasured
 from proof.scenario import Actor, Scenario
 from proof.search import search
@@ -42,8 +43,8 @@ BOUNDS: Final[Sequence[Bounds]] = ((2, 1), (3, 1), (2, 2), (3, 2), (2, 3))
 
 ON_TIME_MS: Final = REMAINING_MS
 """How long a worker lives that Lambda ends when its time is up: as long as its claim."""
-LATE_MS: Final = 60_000
-"""And one whose clock is behind or that was frozen: what `Actor.lives_ms` says for Onceward."""
+LATE_MS: Final = ON_TIME_MS + LIVES_MS - LEASE_MS
+"""And one whose last call arrives late: as late as Onceward's after their claims."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def _settled_at(seen: Seen) -> int:
 
 
 def onceward_scenario(attempts: int, faults: int, *, other: bool) -> Scenario:
-    """Onceward's own scenario of the same attempts (workers live 60 s, leases 33), with two rules more."""
+    """Onceward's own scenario of the same attempts (as late as the peer's), with two rules more."""
     make = payments.two_bodies if other else payments.payments
     own = make(attempts, faults)
     ports = tuple(HeldReceipts() if port.name == "receipts" else port for port in own.ports)

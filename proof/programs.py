@@ -92,6 +92,7 @@ class Runs:
         self._interner = interner
         self._pasts: list[tuple[Callable[[Life], Any], Life, int, tuple[tuple[int, int], ...]]] = []
         self._content: list[int] = []
+        self._failed: list[frozenset[str]] = []
         self._next: dict[tuple[int, int, int], int] = {}
         self._roots: dict[tuple[int, int], int] = {}
         self.executions = 0
@@ -102,6 +103,7 @@ class Runs:
         if root is None:
             life = Life(name, _unasked, lambda: now + skew_ms, now)
             root = self._roots[actor, now] = self._add(program, life, skew_ms, ())
+            self._failed.append(frozenset())
         return root
 
     def answered(self, node: int, result: int, now: int) -> int:
@@ -111,11 +113,18 @@ class Runs:
             program, life, skew_ms, past = self._pasts[node]
             found = self._add(program, life, skew_ms, (*past, (result, now)))
             self._next[node, result, now] = found
+            call = self._interner.value(self._content[node])
+            failed = isinstance(self._interner.value(result), Raised)
+            self._failed.append(self._failed[node] | ({call.port} if failed else frozenset()))
         return found
 
     def started_ms(self, node: int) -> int:
         """When the program of a node was started, ms since the epoch by the gateway's clock."""
         return self._pasts[node][1].started_ms
+
+    def failed(self, node: int) -> frozenset[str]:
+        """The ports of the calls that were answered with an exception."""
+        return self._failed[node]
 
     def content(self, node: int) -> int:
         """The number of what the program does next."""
@@ -163,6 +172,8 @@ class Runs:
             done = program(Life(life.name, ask, lambda: now + skew_ms, life.started_ms))
         except _Paused:
             return pending[0]
+        if pending:
+            raise AssertionError(f"{life.name} went on after a call that was not answered: {pending[0].name}")
         return Finished(done)
 
 

@@ -17,24 +17,27 @@ if TYPE_CHECKING:
 
 HONOURS_MS = 86_400_000
 """How long it knows a key: a day, as the large providers promise at least."""
+SETTLE_MS = 600_000
+"""After that, how long a charge may still be on its way, and not in its list (ADR of the look-up)."""
 
 
 @dataclass(frozen=True)
 class Charge:
-    """Money taken. `made_at`: ms since the epoch."""
+    """Money taken. `made_at`: ms since the epoch; `made_by`: the attempt's name, if told."""
 
     key: str
     id: str
     amount: int
     currency: str
     made_at: int
+    made_by: str = ""
 
 
 class AskingProvider:
     """`Outbound` for the program: each call of the provider is one that the scheduler decides on."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, ask: Ask, attempt: str = "") -> None:
+        self._ask, self._attempt = ask, attempt
 
     def call(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, timeout_seconds: float
@@ -43,7 +46,7 @@ class AskingProvider:
         assert timeout_seconds > 0
         asked = url.rpartition("idempotencyKey=")[2]
         answer: Answer = (
-            self._ask("provider", "charge", headers["Idempotency-Key"], body.decode())
+            self._ask("provider", "charge", headers["Idempotency-Key"], body.decode(), self._attempt)
             if method == "POST"
             else self._ask("provider", "look up", asked)
         )
@@ -70,7 +73,9 @@ class Provider:
             if charge.key == key and now - charge.made_at < HONOURS_MS:
                 return Applied(state, _answer(201, _document(charge)))
         body = json.loads(call.arguments[1])
-        charge = Charge(key, f"ch_{len(state) + 1}", body["amount"], body["currency"], now)
+        charge = Charge(
+            key, f"ch_{len(state) + 1}", body["amount"], body["currency"], now, *call.arguments[2:]
+        )
         return Applied((*state, charge), _answer(201, _document(charge)))
 
     def unreached(self, call: Call) -> Raised:

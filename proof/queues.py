@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Published:
-    """An event on a topic. `topic`: whose; the rest is what the event's text says."""
+    """An event on a topic. `topic`: whose; the rest is what the event's text says (`data`: as JSON text)."""
 
     topic: str
     source: str
     event_id: str
     record_id: str
+    type: str = ""
+    data: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,10 @@ class AskingTopics:
     def publish(self, announced: Announced, event: str) -> None:
         """See `dispatch.Topics`."""
         told = json.loads(event)
-        # Of an event all but its ids follows from its record, which the rules look at where it is written.
-        self._ask(
-            "topics", "publish", Published(announced.tenant_id, told["source"], told["id"], told["subject"])
-        )
+        source, event_id, record_id, kind = (told[name] for name in ("source", "id", "subject", "type"))
+        data = json.dumps(told["data"])
+        published = Published(announced.tenant_id, source, event_id, record_id, kind, data)
+        self._ask("topics", "publish", published)
 
 
 class Topics(AwsPort):

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from handlers.domain.errors import Unavailable
 from handlers.domain.receipt import Receipt, Status, StoredResponse
 from proof.ports import Applied
-from proof.programs import Raised
-from proof.receipt_changes import Change, broken_by_answer, broken_by_deletion, broken_by_ttl
+from proof.programs import Raised, name_in
+from proof.provider import HONOURS_MS, SETTLE_MS
+from proof.receipt_changes import LIVES_MS, Change, broken_by_answer, broken_by_deletion, broken_by_ttl
 from tests.fakes.receipts import InMemoryReceipts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Mapping
 
     from handlers.domain.ports import OwnersOutcome, PutOutcome, TakeOverOutcome
     from handlers.domain.protocol import Claim
     from proof.programs import Ask, Call
+    from proof.scenario import Seen
 
 Place = tuple[str, str]
 _MS = 1000
@@ -28,17 +30,18 @@ class Window:
     """One use of a key, as the checker remembers it, whatever becomes of the item.
 
     Attributes:
-        place: tenant and key. generation, fingerprint, created_at, expires_at: of the claim that opened it.
-        owners: everybody who ever held its claim.
+        place: tenant and key. generation, expires_at: of the claim that opened it.
+        opened_at: when that took effect, by the gateway's clock (not when the code says).
+        owners: everybody who ever held its claim. leased_until: the latest end of their leases.
         answer: what was stored, once it was; `answered_by`, `answered_at`: who stored it, and when.
     """
 
     place: Place
     generation: str
-    fingerprint: str
-    created_at: int
+    opened_at: int
     expires_at: int
     owners: tuple[str, ...]
+    leased_until: int
     answer: StoredResponse | None = None
     answered_by: str | None = None
     answered_at: int = 0
@@ -88,21 +91,16 @@ class AskingStore:
         return outcome
 
 
-class Store(Protocol):
-    """What a table is run on: a fake with its items, such as `InMemoryReceipts`."""
-
-    items: dict[Place, Receipt]
-
-
 class Receipts:
     """The port."""
 
     name = "receipts"
     resends = True
 
-    def __init__(self, store: Callable[[], Store] = InMemoryReceipts, skew_ms: int = 0) -> None:
-        """`store` makes the fake: a planted one can take its place. `skew_ms`: the workers' clocks'."""
-        self._store, self._skew_ms = store, skew_ms
+    def __init__(self, skews_ms: Mapping[str, int] | None = None) -> None:
+        """`skews_ms`: how far each attempt's worker is off, by its name; the others are not."""
+        self._skews = dict(skews_ms or {})
+        self._widest = max(map(abs, self._skews.values()), default=0)
 
     def initial(self) -> Table:
         """See `Port`."""
@@ -110,14 +108,14 @@ class Receipts:
 
     def apply(self, state: Table, call: Call, now: int) -> Applied:
         """See `Port`."""
-        store = self._store()
+        store = InMemoryReceipts()
         store.items = dict(state.items)
         result = getattr(store, call.name)(*call.arguments)
         windows, broken = state.windows, list[str]()
         for place, item in store.items.items():
             before = state.item(place)
             if item != before:
-                change = Change(before, item, call, now, self._skew_ms)
+                change = Change(before, item, call, now + self._skews.get(name_in(item.owner), 0), now)
                 broken += change.broken()
                 windows = _remembered(windows, item, now)
                 broken += broken_by_answer(windows, before, item)
@@ -135,10 +133,13 @@ class Receipts:
         return Raised(Unavailable, ("receipts", "ReadTimeoutError"))
 
     def instants(self, state: Table) -> Iterable[int]:
-        """See `Port`. The last ms of a lease and of a window, and the first after each."""
+        """See `Port`. The last ms of a lease, by each clock, and of a window; the first after each."""
+        skews = {0, *self._skews.values()}
         for _, item in state.items:
             if item.status is Status.IN_PROGRESS:
-                yield from (item.lease_until, item.lease_until + 1)
+                at = item.lease_until
+                moments = [at - 1, at, at + 1, *_of_the_provider(item)]
+                yield from (moment - skew for skew in skews for moment in moments)
             yield from (item.expires_at - 1, item.expires_at)
             yield item.purge_at * _MS
 
@@ -147,8 +148,23 @@ class Receipts:
         for place, item in state.items:
             if item.purge_at * _MS <= now:
                 left = tuple(one for one in state.items if one[0] != place)
-                broken = tuple(broken_by_ttl(item, now, self._skew_ms))
+                broken = tuple(broken_by_ttl(item, now, self._widest))
                 yield f"TTL deletes the item of {place[1]}", replace(state, items=left), broken
+
+
+def _of_the_provider(item: Receipt) -> tuple[int, ...]:
+    """From when on an attempt may outlive what the provider knows of a key; when a look-up is final."""
+    if item.operation != "payments":
+        return ()
+    forgets = item.created_at + HONOURS_MS
+    return forgets - LIVES_MS - 1, forgets - LIVES_MS, forgets + SETTLE_MS - 1, forgets + SETTLE_MS
+
+
+def leases_over(seen: Seen) -> int:
+    """When every lease is over, ms since the epoch; now, if none runs."""
+    table: Table = seen.ports["receipts"]
+    leases = [item.lease_until + 1 for _, item in table.items if item.status is Status.IN_PROGRESS]
+    return max([seen.now, *leases])
 
 
 def _remembered(windows: tuple[Window, ...], item: Receipt, now: int) -> tuple[Window, ...]:
@@ -157,10 +173,10 @@ def _remembered(windows: tuple[Window, ...], item: Receipt, now: int) -> tuple[W
     changed = Window(
         (item.tenant_id, item.key),
         item.generation,
-        item.fingerprint,
-        item.created_at,
+        now,
         item.expires_at,
         (item.owner,),
+        item.lease_until,
         item.response if answered else None,
         item.owner if answered else None,
         now if answered else 0,
@@ -170,12 +186,9 @@ def _remembered(windows: tuple[Window, ...], item: Receipt, now: int) -> tuple[W
             owners = tuple(dict.fromkeys((*window.owners, item.owner)))
             # While it is not answered its window is at least as long as a lease; then, what was stored.
             ends = item.expires_at if answered else max(window.expires_at, item.expires_at)
-            changed = replace(changed, owners=owners, expires_at=ends)
+            leased = max(window.leased_until, item.lease_until)
+            changed = replace(
+                changed, opened_at=window.opened_at, owners=owners, expires_at=ends, leased_until=leased
+            )
             return (*windows[:number], changed, *windows[number + 1 :])
     return (*windows, changed)
-
-
-def windows_of(state: Any, place: Place) -> list[Window]:  # noqa: ANN401 - a port's state
-    """Every window of a place, oldest first."""
-    table: Table = state
-    return [window for window in table.windows if window.place == place]

@@ -89,7 +89,9 @@ def executed(
         dependencies = execute.Dependencies(
             settings=ExecuteSettings("local", "receipts", "slots", "/onceward/local/", (), None),
             store=store(life.ask),
-            ports=Ports(AskingProvider(life.ask), slots(life.ask) if slots else _NoSlots(), NoSecrets()),
+            ports=Ports(
+                AskingProvider(life.ask, life.name), slots(life.ask) if slots else _NoSlots(), NoSecrets()
+            ),
             logger=silent(),
             clock_ms=life.clock_ms,
             randomness=life.randomness(),

@@ -43,12 +43,14 @@ class Seen:
         ports: each port's state, by name.
         answers: what finished actors answered, by name.
         faults: how many have happened.
+        failed: by name of an actor that has not crashed, the services whose calls failed for it.
     """
 
     now: int
     ports: Mapping[str, Any]
     answers: Mapping[str, Any]
     faults: int = 0
+    failed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Rules(Protocol):

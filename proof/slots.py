@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from proof.aws import AwsPort
 from proof.ports import Applied
 from tests.fakes.slots import InMemorySlots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from handlers.domain.operation import Booking
     from proof.programs import Ask, Call
 
@@ -31,20 +29,10 @@ class AskingSlots:
         return there
 
 
-class Store(Protocol):
-    """What the table is run on: a fake with its bookings, such as `InMemorySlots`."""
-
-    taken: dict[Place, Booking]
-
-
 class Slots(AwsPort):
     """The port; its state is the bookings."""
 
     name = "slots"
-
-    def __init__(self, store: Callable[[], Store] = InMemorySlots) -> None:
-        """`store` makes the fake: a planted one can take its place."""
-        self._store = store
 
     def initial(self) -> Bookings:
         """See `Port`."""
@@ -53,7 +41,7 @@ class Slots(AwsPort):
     def apply(self, state: Bookings, call: Call, now: int) -> Applied:
         """See `Port`."""
         del now
-        store = self._store()
+        store = InMemorySlots()
         store.taken = dict(state)
         result = getattr(store, call.name)(*call.arguments)
         broken = [

@@ -40,6 +40,7 @@ class Kind(Enum):
     UNREACHED = "CANNOT REACH it"
     UNANSWERED = "GETS NO ANSWER, though it took effect"
     RESENT = "LOSES the answer, and its SDK sends again"
+    OVERTAKEN = "HEARS NOTHING, and its SDK sends again, while the first sending is still under way"
     LATE = "GIVES UP its call, which is still under way"
     LANDS = "'s late call LANDS"
     CLOCK = "TIME PASSES"

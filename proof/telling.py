@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 from proof import wording
 from proof.programs import Call, Finished
-from proof.state import CRASHED, FAULTS, Kind, Move
+from proof.state import CRASHED, FAULTS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from proof.search import Found
-    from proof.state import State
+    from proof.state import Move, State
     from proof.world import Broken, World
 
 # What a terminal and a page show without breaking lines themselves.
 _WIDTH: Final = 108
+# Of these nobody knows yet whether the call did anything.
+_UNHEARD: Final = {
+    Kind.CRASH_BEFORE: "the process of {name} DIES before it {does}",
+    Kind.UNREACHED: "{name} {does}, but CANNOT REACH the {port}",
+    Kind.OVERTAKEN: "{name} {does}: that is still under way when its SDK begins to send it again",
+    Kind.LATE: "{name} {does}, and GIVES UP: the call is still under way",
+}
 # Whoever comes when all is over: they retry what was sent first.
 _RETRIERS: Final = ("Y", "Z")
 
@@ -60,20 +67,9 @@ def _wrapped(mark: str, world: World, state: State, said: str) -> list[str]:
 
 
 def _probing(world: World, state: State) -> Iterator[str]:
-    """What those find who come when all is over: without a fault, one after the other."""
-    at = max(world.scenario.settled_at(world.seen(state)), state.now)
-    if at > state.now and world.scenario.probes:
-        before, (state, _) = state, world.after(state, Move(Kind.CLOCK, detail=at))
-        yield from _wrapped("   -", world, state, _clock(world, before, at, state))
-    state = state._replace(late=())
-    broken: Broken = ()
-    for number in range(len(world.scenario.actors), len(world.scenario.actors) + len(world.scenario.probes)):
-        move = Move(Kind.START, number)
-        while not broken and (move.kind is Kind.START or _pending(world, state, number) is not None):
-            before = state
-            state, broken = world.after(state, move)
-            yield from _wrapped("   -", world, state, _move(world, before, move, state))
-            move = Move(Kind.STEP, number)
+    """What those find who come when all is over."""
+    for before, move, after, _ in world.coming_after(state):
+        yield from _wrapped("   -", world, after, _move(world, before, move, after))
 
 
 def _move(world: World, before: State, move: Move, after: State) -> str:
@@ -89,13 +85,10 @@ def _move(world: World, before: State, move: Move, after: State) -> str:
     call: Call = world.interner.value(number)
     does = wording.called(call)
     if move.kind is Kind.LANDS:
-        return f"what {name} gave up arrives: it {does}: {_heard(world, before, move.actor, number)}"
-    if move.kind is Kind.CRASH_BEFORE:
-        return f"the process of {name} DIES before it {does}"
-    if move.kind is Kind.UNREACHED:
-        return f"{name} {does}, but CANNOT REACH the {call.port}{_end(world, after, move.actor)}"
-    if move.kind is Kind.LATE:
-        return f"{name} {does}, and GIVES UP: the call is still under way{_end(world, after, move.actor)}"
+        return f"what {name} sent long ago arrives: it {does}: {_heard(world, before, move.actor, number)}"
+    if move.kind in _UNHEARD:
+        said = _UNHEARD[move.kind].format(name=name, does=does, port=call.port)
+        return f"{said}{_end(world, after, move.actor)}"
     heard = f"{name} {does}: {_heard(world, before, move.actor, number)}"
     if move.kind is Kind.CRASH_AFTER:
         return f"{heard}, and its process DIES"
@@ -131,13 +124,10 @@ def _heard(world: World, state: State, actor: int, call: int) -> str:
     return wording.heard(world.interner.value(call), world.result(state, actor, call), state.now)
 
 
-def _pending(world: World, state: State, actor: int) -> Call | None:
-    content = world.interner.value(world.runs.content(state.actors[actor]))
-    return content if isinstance(content, Call) else None
-
-
 def _end(world: World, state: State, actor: int) -> str:
     """What the program answers, if it has ended there."""
+    if state.actors[actor] < 0:
+        return ""
     content = world.interner.value(world.runs.content(state.actors[actor]))
     if not isinstance(content, Finished):
         return ""

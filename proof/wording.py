@@ -12,6 +12,7 @@ from handlers.domain.receipt import Receipt, Status
 from handlers.domain.work_item import AlreadyDone, NoSuchWork, TwinAtWork
 from proof.programs import Raised, name_in
 from proof.provider import HONOURS_MS, Charge
+from proof.receipt_changes import LIVES_MS
 from proof.receipts import Table
 from proof.records import Kept
 from proof.work_queue import Queue
@@ -154,6 +155,8 @@ def _of_receipts(table: Table, at: int) -> Iterator[str]:
         yield from (said for moment, said in moments.items() if moment == at)
         if item.status is Status.IN_PROGRESS:
             yield from (f"the lease of {owner} {said}" for said in _ending(item.lease_until, at))
+            if item.operation == "payments" and at == item.created_at + HONOURS_MS - LIVES_MS - 1:
+                yield f"whoever takes over from now on may outlive what the provider knows of {owner}"
 
 
 def _of_work(kept: Kept, at: int) -> Iterator[str]:
@@ -172,7 +175,8 @@ def _of_charges(charges: Iterable[Charge], at: int) -> Iterator[str]:
 
 
 def _ending(lease_until: int, at: int) -> list[str]:
-    return ["ends"] * (at == lease_until) + ["is over"] * (at == lease_until + 1)
+    said = {lease_until - 1: "is all but over", lease_until: "ends", lease_until + 1: "is over"}
+    return [said[at]] if at in said else []
 
 
 def count(number: int, what: str) -> str:

@@ -26,7 +26,7 @@ from proof.requests import NoSecrets, silent
 from proof.scenario import Actor, Scenario
 from proof.wording import count
 from proof.work_queue import WORKER_LIVES_MS, AskingPauses, WorkQueue
-from proof.work_rules import WorkingRecords, WorkRules, due_at
+from proof.work_rules import RECONCILER_LIVES_MS, WorkingRecords, WorkRules, due_at
 from tests.builders import NOW_MS
 from tests.fakes.work import Stored
 
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from proof.scenario import Seen
     from proof.work_queue import Message, Queue
 
-# As infra.timeouts has it.
-_RECONCILER_LIVES_MS: Final = 50_000
 # As infra.settings has it: more than any search can use up.
 _MAX_RECEIVES: Final = 12
 
@@ -131,7 +129,7 @@ def work(
         for name, skew in zip("ABCDEF"[:workers], skews, strict=False)
     ]
     runs = [
-        Actor(name, "reconciler", _reconciled, lives_ms=_RECONCILER_LIVES_MS, takes=True)
+        Actor(name, "reconciler", _reconciled, lives_ms=RECONCILER_LIVES_MS, takes=True)
         for name in "RST"[:reconcilers]
     ]
     drains = _drains(serve)
@@ -232,7 +230,7 @@ def _reconciled(life: Life) -> str:
         shuffled=list,
     )
     try:
-        tallies = reconcile.reconcile(dependencies, lambda: _RECONCILER_LIVES_MS)
+        tallies = reconcile.reconcile(dependencies, lambda: RECONCILER_LIVES_MS)
     except reconcile.ReconcileFailed:
         return "failed"
     return f"queued {sum(one.requeued for one in tallies.values())}"

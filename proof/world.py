@@ -27,7 +27,7 @@ class World:
         self.runs = Runs(self.interner)
         self._index = {port.name: number for number, port in enumerate(scenario.ports)}
         self._applied: dict[tuple[int, int, int], tuple[int, int, Broken]] = {}
-        self._probed: dict[tuple[tuple[int, ...], int], Broken] = {}
+        self._probed: dict[tuple[tuple[int, ...], int, tuple[int, ...], bool], Broken] = {}
         self._instants: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def initial(self) -> State:
@@ -68,6 +68,7 @@ class World:
                 yield Move(Kind.LATE, actor)
         if port.resends and port.unanswered(call) is not None:
             yield Move(Kind.RESENT, actor)
+            yield Move(Kind.OVERTAKEN, actor)
 
     def _has_cause(self, state: State, number: int) -> bool:
         """Whether there is what starts this actor: of one that takes a message, whether one waits for it."""
@@ -128,10 +129,12 @@ class World:
             return _with_actor(state, move.actor, CRASHED), ()
         if kind is Kind.UNREACHED:
             return self._answered(state, move.actor, self._raised(port.unreached(call)))
-        if kind is Kind.LATE:
+        if kind in (Kind.LATE, Kind.OVERTAKEN):
             dies = self.runs.started_ms(node) + self.actor(move.actor).lives_ms
             late = tuple(sorted((*state.late, (move.actor, number, dies))))
             waiting = state._replace(late=late)
+            if kind is Kind.OVERTAKEN:  # at its call as before: what it does next is the second sending
+                return waiting, ()
             return self._answered(waiting, move.actor, self._raised(port.unanswered(call)))
         after, result, broken = self._apply(state, move.actor, number)
         if kind is Kind.CRASH_AFTER:
@@ -199,13 +202,14 @@ class World:
     def seen(self, state: State) -> Seen:
         """What the rules look at."""
         ports = {name: self.interner.value(state.ports[number]) for name, number in self._index.items()}
-        answers = {}
+        answers, failed = {}, {}
         for number, node in enumerate(state.actors):
             if node >= 0:
+                failed[self.actor(number).name] = self.runs.failed(node)
                 content = self.interner.value(self.runs.content(node))
                 if isinstance(content, Finished):
                     answers[self.actor(number).name] = content.answer
-        return Seen(state.now, ports, answers, state.faults)
+        return Seen(state.now, ports, answers, state.faults, failed)
 
     def is_settled(self, state: State) -> bool:
         """Whether every actor has ended, or has nothing that starts it."""
@@ -219,31 +223,52 @@ class World:
     def probed(self, state: State) -> Broken:
         """What is broken for those who come after all actors of this state have ended.
 
-        What they meet is in the ports alone, so that ends that differ in nothing else are probed once.
+        What they meet is in the ports alone, and what the rules compare it with in the answers that were
+        told, so that ends that differ in nothing else are probed once.
         """
-        key = (state.ports, state.now)
+        contents = tuple(self.runs.content(node) for node in state.actors if node >= 0)
+        key = (state.ports, state.now, contents, state.faults > 0)
         known = self._probed.get(key)
         if known is None:
             known = self._probed[key] = self._probe(state)
         return known
 
     def _probe(self, state: State) -> Broken:
-        seen = self.seen(state)
-        broken = tuple(self.scenario.rules.settled(seen))
-        at = max(self.scenario.settled_at(seen), state.now)
-        # What was still under way has not landed, and does not: that is another end, if it can.
-        later = self._later(state, at)._replace(late=())
-        for offset, probe in enumerate(self.scenario.probes):
-            number = len(self.scenario.actors) + offset
-            node = self.runs.start(number, probe.name, probe.program, probe.skew_ms, later.now)
-            later, found = self._at(later._replace(actors=(*later.actors, node)), number, node)
-            broken += found
-            while not broken and isinstance(
-                self.interner.value(self.runs.content(later.actors[number])), Call
-            ):
-                later, found = self._acted(later, Move(Kind.STEP, number))
-                broken += found
-        return broken
+        broken = tuple(self.scenario.rules.settled(self.seen(state)))
+        if broken:
+            return broken
+        for _, _, after, found in self.coming_after(state):
+            state, broken = after, broken + found
+        # Once more, since those who came have acted too.
+        return broken or tuple(self.scenario.rules.settled(self.seen(state)))
+
+    def coming_after(self, state: State) -> Iterator[tuple[State, Move, State, Broken]]:
+        """Those who come when all is over, one after the other, without a fault, until a promise is broken.
+
+        Each move: the state before it, the move, the state after it, and what it broke. What was still under
+        way has not landed, and does not: that is another end, if it can.
+        """
+        if not self.scenario.probes:
+            return
+        at = max(self.scenario.settled_at(self.seen(state)), state.now)
+        if at > state.now:
+            later = self._later(state, at)
+            yield state, Move(Kind.CLOCK, detail=at), later, ()
+            state = later
+        state = state._replace(late=())
+        first = len(self.scenario.actors)
+        for number in range(first, first + len(self.scenario.probes)):
+            move = Move(Kind.START, number)
+            while move.kind is Kind.START or self._is_at_a_call(state.actors[number]):
+                before = state
+                state, broken = self.after(before, move)
+                yield before, move, state, broken
+                if broken:
+                    return
+                move = Move(Kind.STEP, number)
+
+    def _is_at_a_call(self, node: int) -> bool:
+        return node >= 0 and isinstance(self.interner.value(self.runs.content(node)), Call)
 
 
 def _with_actor(state: State, actor: int, node: int) -> State:

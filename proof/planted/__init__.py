@@ -10,8 +10,10 @@ from proof.planted import (
     booking,
     claims,
     delivering,
+    documents,
     effects,
     fences,
+    outages,
     takeovers,
     windows,
     working,
@@ -27,9 +29,11 @@ ALL: Final[tuple[Planted, ...]] = (
     *windows.PLANTED,
     *effects.PLANTED,
     *answering.PLANTED,
+    *outages.PLANTED,
     *booking.PLANTED,
     *accepting.PLANTED,
     *delivering.PLANTED,
+    *documents.PLANTED,
     *working.PLANTED,
 )
 """Every planted version; each rule of the checkers is broken by one of them at least (a test reads both)."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from handlers.domain.receipt import Receipt
 
 
-def _answered(error: type[Exception], instead: int) -> tuple[tuple[object, ...], ...]:
+def answered(error: type[Exception], instead: int) -> tuple[tuple[object, ...], ...]:
     """The table of problems, where one error has another status."""
     return tuple(
         (kind, instead if kind is error else status, *rest) for kind, status, *rest in http._PROBLEMS
@@ -29,6 +29,11 @@ def _answered(error: type[Exception], instead: int) -> tuple[tuple[object, ...],
 def _at_once(existing: Receipt, claim: Claim) -> Decision:
     decision = protocol.decide(existing, claim)
     return InProgress(1) if isinstance(decision, InProgress) else decision
+
+
+def _tomorrow(existing: Receipt, claim: Claim) -> Decision:
+    decision = protocol.decide(existing, claim)
+    return InProgress(86_400) if isinstance(decision, InProgress) else decision
 
 
 def _unmarked(outcome: Accepted | Replayed) -> dict[str, Any]:
@@ -52,7 +57,7 @@ PLANTED: Final = (
         4,
         1,
         partial(payments, 1, 1),
-        partial(patch, "handlers.http._PROBLEMS", _answered(EffectFailed, 400)),
+        partial(patch, "handlers.http._PROBLEMS", answered(EffectFailed, 400)),
     ),
     Planted(
         "in-progress-as-an-outage",
@@ -61,7 +66,7 @@ PLANTED: Final = (
         4,
         0,
         partial(payments, 2, 0),
-        partial(patch, "handlers.http._PROBLEMS", _answered(RequestInProgress, 503)),
+        partial(patch, "handlers.http._PROBLEMS", answered(RequestInProgress, 503)),
     ),
     Planted(
         "come-again-at-once",
@@ -71,5 +76,14 @@ PLANTED: Final = (
         0,
         partial(payments, 2, 0),
         partial(patch, "handlers.domain.acquire.decide", _at_once),
+    ),
+    Planted(
+        "retry-after-a-day",
+        "Who comes while the first request runs is told to come again tomorrow.",
+        "B was told to come again in 86400 s, long after the lease of A",
+        4,
+        0,
+        partial(payments, 2, 0),
+        partial(patch, "handlers.domain.acquire.decide", _tomorrow),
     ),
 )

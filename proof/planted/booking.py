@@ -66,8 +66,8 @@ PLANTED: Final = (
     Planted(
         "own-booking-not-recognised",
         "A booking that the SDK sent twice takes its own first write for another's.",
-        "the slot is booked for A, who was refused for good",
-        5,
+        "the slot is booked for Y, who was refused for good",
+        3,
         1,
         partial(appointments, [_ADA], 1),
         partial(patch.object, InMemorySlots, "take", _from_all),

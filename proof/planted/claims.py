@@ -71,6 +71,14 @@ def _put_for_all_tenants(store: InMemoryReceipts, receipt: Receipt, claim: Claim
     return _put(store, receipt, claim)
 
 
+def _own_written_again(store: InMemoryReceipts, receipt: Receipt, claim: Claim) -> PutOutcome:
+    there = stands(store, receipt)
+    if there is None or there.owner != claim.owner:
+        return _put(store, receipt, claim)
+    store.items[claim.tenant_id, claim.key] = receipt
+    return Written(abandoned=False)
+
+
 def own_write_not_recognised(existing: Receipt, claim: Claim) -> Decision:
     """`decide`, for which nobody is the owner."""
     return protocol.decide(existing, replace(claim, owner=""))
@@ -200,5 +208,14 @@ PLANTED: Final = (
         0,
         partial(payments, 2, 0),
         partial(patch, "handlers.domain.acquire._fresh", _without_a_lease),
+    ),
+    Planted(
+        "own-claim-written-again",
+        "A claim may be written again by its owner, also when its first sending arrives after the answer.",
+        "A changed a stored answer inside its window",
+        6,
+        1,
+        partial(payments, 2, 1),
+        partial(patch.object, InMemoryReceipts, "put", _own_written_again),
     ),
 )

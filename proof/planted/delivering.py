@@ -182,7 +182,7 @@ PLANTED: Final = (
     Planted(
         "event-forgotten",
         "The record is written, and its event is not published.",
-        "what A was answered never came out",
+        "what A was answered was never published",
         5,
         0,
         partial(_a_lead, 0),
@@ -191,7 +191,7 @@ PLANTED: Final = (
     Planted(
         "work-forgotten",
         "The record of an order is written, and its work is not queued.",
-        "what A was answered never came out",
+        "what A was answered was never queued as work",
         5,
         0,
         partial(outward, [order()], 0),
@@ -200,7 +200,7 @@ PLANTED: Final = (
     Planted(
         "parking-forgotten",
         "What its tenant's topic does not take is not parked for later.",
-        "what A was answered never came out",
+        "what A was answered was never published",
         6,
         1,
         partial(_a_lead, 1),

@@ -34,7 +34,7 @@ PLANTED: Final = (
         "downstream-key-without-generation",
         "The provider is given one key for all windows of a key.",
         "two windows of k were answered with one charge, ch_1",
-        9,
+        6,
         1,
         partial(payments, 2, 1, window_seconds=_HOUR),
         partial(patch, "handlers.domain.ids.downstream_key", _without_generation),
@@ -42,8 +42,8 @@ PLANTED: Final = (
     Planted(
         "downstream-key-of-the-attempt",
         "The provider is given another key by each attempt.",
-        "2 charges under different keys, and no more than 1 accepted",
-        9,
+        "charges under 2 different keys for one acceptance of k",
+        5,
         1,
         partial(payments, 2, 1),
         partial(patch, "handlers.domain.execute._Run._attempt", _of_its_own),
@@ -52,7 +52,7 @@ PLANTED: Final = (
         "sent-again-when-forgotten",
         "A resumed payment is sent again although the provider may have forgotten its key.",
         "2 charges under one downstream key",
-        9,
+        5,
         1,
         partial(payments, 2, 1),
         partial(

@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from unittest.mock import patch
 
+from handlers.domain import protocol
 from handlers.domain.ports import Held, TakenOver
+from handlers.domain.protocol import InProgress, Lapsed
 from proof.payments import payments
 from proof.planted.plant import Planted, stands
 from proof.receipts import AskingStore
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from handlers.domain.ports import TakeOverOutcome
-    from handlers.domain.protocol import Claim
+    from handlers.domain.protocol import Claim, Decision
     from handlers.domain.receipt import Receipt
 
+# Less than the margin of a lease.
+_EARLY_MS: Final = 4_000
 _take_over, _asked_to_take_over = InMemoryReceipts.take_over, AskingStore.take_over
 
 
@@ -77,6 +81,13 @@ def _from_the_stale_image(
     return TakenOver(replace(outcome.receipt, checkpoint=lapsed.checkpoint))
 
 
+def _seconds_too_early(existing: Receipt, claim: Claim) -> Decision:
+    decision = protocol.decide(existing, claim)
+    if isinstance(decision, InProgress) and existing.lease_until - claim.clock_ms <= _EARLY_MS:
+        return Lapsed(existing)
+    return decision
+
+
 def _stored(planted: object) -> AbstractContextManager[object]:
     return patch.object(InMemoryReceipts, "take_over", planted)
 
@@ -94,7 +105,7 @@ PLANTED: Final = (
     Planted(
         "takeover-of-an-answer",
         "A takeover does not ask whether the claim is still unfinished.",
-        "A changed a stored answer inside its window",
+        "B changed a stored answer inside its window",
         8,
         1,
         partial(payments, 2, 1),
@@ -135,5 +146,14 @@ PLANTED: Final = (
         1,
         partial(payments, 2, 1, checkpoint=True),
         partial(patch.object, AskingStore, "take_over", _from_the_stale_image),
+    ),
+    Planted(
+        "takeover-before-the-lease-ends",
+        "A claim is taken over in the last four seconds of its lease.",
+        "B took the claim of A over inside its lease",
+        6,
+        1,
+        partial(payments, 2, 1),
+        partial(patch, "handlers.domain.acquire.decide", _seconds_too_early),
     ),
 )

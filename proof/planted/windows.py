@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from handlers.domain import acquire, execute
 from handlers.domain.receipt import MIN_KEPT_SECONDS, Status
+from proof.accepting import accepted, lead
 from proof.payments import payments, two_bodies
 from proof.planted.plant import Planted
 
@@ -57,6 +58,11 @@ def _opened_by_the_workers_clock(wanted: Wanted, request: Request) -> Receipt:
 def _as_if_first(run: execute._Run, response: StoredResponse, answered: Receipt) -> Outcome:
     first = replace(run.acquired, taken_over=False)
     return _run_complete(replace(run, acquired=first), response, answered)
+
+
+def _of_ten_windows(run: execute._Run, response: StoredResponse, answered: Receipt) -> Outcome:
+    longer = replace(run.settings, window_seconds=10 * run.settings.window_seconds)
+    return _run_complete(replace(run, settings=longer), response, answered)
 
 
 def _at_the_windows_end(created_at_ms: int, expires_at_ms: int) -> int:
@@ -154,5 +160,32 @@ PLANTED: Final = (
         2,
         partial(payments, 1, 2, window_seconds=_NINE_DAYS),
         partial(patch, "handlers.domain.execute.purge_at", _whatever_the_window),
+    ),
+    Planted(
+        "window-too-long",
+        "An answer stands ten times as long as was promised.",
+        "A met a window that is longer than was promised",
+        4,
+        0,
+        partial(payments, 2, 0),
+        partial(patch, "handlers.domain.execute._Run._complete", _of_ten_windows),
+    ),
+    Planted(
+        "lease-too-long",
+        "A lease lasts an hour longer than the invocation may run.",
+        "A claimed with a lease that is longer than it may run",
+        2,
+        0,
+        partial(payments, 2, 0),
+        partial(patch, "handlers.execute.LEASE_MARGIN_MS", _HOUR * 1000),
+    ),
+    Planted(
+        "kept-for-ten-seconds",
+        "The least time that an item is kept is ten seconds.",
+        "an outbox was swept away by TTL within 8 days",
+        4,
+        2,
+        partial(accepted, [lead()], 2),
+        partial(patch, "handlers.domain.receipt.MIN_KEPT_SECONDS", 10),
     ),
 )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
+from handlers import reconcile
 from handlers.domain import worker
 from handlers.domain.outbound import Answer
 from handlers.domain.work import WEBHOOKS
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tests.fakes.work import Stored
 
 _claim, _finish = InMemoryWork.claim, InMemoryWork.finish
-_work, _act = worker.work, worker._act
+_work, _act, _requeue = worker.work, worker._act, reconcile._requeue
 # Clocks that are further apart than the margin of a lease: two may be at it at once.
 _MINUTES_OFF: Final = (-200_000, 0)
 _TWO: Final = Pending(messages=2)
@@ -100,6 +101,13 @@ def _free_if(planted: object) -> AbstractContextManager[object]:
 
 def _sending(member: str) -> AbstractContextManager[object]:
     return patch("handlers.domain.worker._act", _with_the_attempt(member))
+
+
+def _as_marked_before(work: PendingWork, now_ms: int, dependencies: reconcile.Dependencies) -> bool:
+    if work.requeued_at is None:
+        return _requeue(work, now_ms, dependencies)
+    dependencies.work_queues.send(work.message)
+    return True
 
 
 PLANTED: Final = (
@@ -228,5 +236,14 @@ PLANTED: Final = (
         1,
         partial(work, 0, 1),
         partial(patch, "handlers.reconcile.is_overdue", _never),
+    ),
+    Planted(
+        "requeued-with-an-old-mark",
+        "The reconciler marks work that is queued again the first time only.",
+        "R1 queues work again that is not marked",
+        6,
+        3,
+        partial(work, 0, 3, reconcilers=2),
+        partial(patch, "handlers.reconcile._requeue", _as_marked_before),
     ),
 )

@@ -84,7 +84,11 @@ def _forgetful(*_: object) -> None:
             partial(mixed_payments, checkpoint=False),
             "opened a second window inside the first",
         ),
-        (patch("handlers.dispatch._park", _forgetful), partial(outward, [lead()] * 4, 40), "never came out"),
+        (
+            patch("handlers.dispatch._park", _forgetful),
+            partial(outward, [lead()] * 4, 40),
+            "was never published",
+        ),
         (
             patch.object(InMemorySlots, "take", _last_wins),
             partial(appointments, [appointment("ada"), appointment("bob")] * 2, 40),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,14 @@ from proof.interning import Interner, frozen
 from proof.payments import payments
 from proof.ports import Applied
 from proof.programs import Call, Life, Raised, Runs
+from proof.provider import HONOURS_MS
+from proof.receipt_changes import LIVES_MS
 from proof.requests import unmeasured
 from proof.scenario import Actor, Scenario, Seen
 from proof.scenarios import FULL, QUICK
 from proof.search import search
-from proof.state import FAULTS, Kind
+from proof.state import FAULTS, Kind, Move
+from proof.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,6 +46,31 @@ def test_the_full_search_has_two_attempts_with_three_faults_and_three_with_two()
     assert len(set(names)) == len(names)
     assert any("2 attempts, up to 3 faults" in name for name in names)
     assert any("3 attempts, up to 2 faults" in name for name in names)
+
+
+@pytest.mark.parametrize(("lives_ms", "charges"), [(LIVES_MS, 1), (60_000, 2)])
+def test_an_attempt_is_gone_before_it_could_charge_under_a_key_that_is_forgotten(
+    lives_ms: int, charges: int
+) -> None:
+    """The last takeover that sends, stopped before its POST: what the margins are for is in the model."""
+    scenario = payments(2, 2)
+    world = World(replace(scenario, actors=tuple(replace(one, lives_ms=lives_ms) for one in scenario.actors)))
+    state, forgets = world.initial(), scenario.begins_ms + HONOURS_MS
+    first = [Move(Kind.START, 0), Move(Kind.STEP, 0), Move(Kind.STEP, 0)]
+    second = [Move(Kind.START, 1), Move(Kind.STEP, 1), Move(Kind.STEP, 1)]
+    with unmeasured():
+        for move in (
+            *first,
+            Move(Kind.CLOCK, detail=forgets - LIVES_MS - 1),
+            *second,
+            Move(Kind.CLOCK, detail=forgets),
+            Move(Kind.STEP, 1),
+        ):
+            if move in world.moves(state):
+                state, _ = world.after(state, move)
+        provider = world.seen(state).ports["provider"]
+    assert state.now == forgets
+    assert len(provider) == charges
 
 
 class Counter:
@@ -162,6 +191,18 @@ def test_values_that_python_calls_equal_or_that_look_alike_have_numbers_of_their
     interner = Interner()
     assert interner.number(one) != interner.number(other)
     assert interner.number(one) == interner.number(one)
+
+
+def test_a_program_that_goes_on_after_a_call_without_an_answer_is_no_program() -> None:
+    def program(life: Life) -> str:
+        try:
+            life.ask("counter", "add", "A")
+        except BaseException:  # noqa: BLE001 - what no program may do
+            return "done"
+        return "never"
+
+    with pytest.raises(AssertionError, match="A went on after a call that was not answered: add"):
+        Runs(Interner()).start(0, "A", program, 0, 5)
 
 
 def test_what_has_no_key_is_refused() -> None:

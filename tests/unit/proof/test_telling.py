@@ -77,9 +77,13 @@ def _lines(moves: Sequence[tuple[Kind, int]], scenario: Callable[[], Scenario]) 
         ),
         (
             [*_BEGUN, (Kind.LATE, _A), (Kind.LANDS, _A)],
-            "at 0 s: what A gave up arrives: it claims the key: done.",
+            "at 0 s: what A sent long ago arrives: it claims the key: done.",
         ),
-        ([*_CLAIMED, (Kind.CLOCK, _NOBODY)], "at 33 s: 33 s PASS: the lease of A ends."),
+        (
+            [*_BEGUN, (Kind.OVERTAKEN, _A)],
+            "at 0 s: A claims the key: that is still under way when its SDK begins to send it again.",
+        ),
+        ([*_CLAIMED, (Kind.CLOCK, _NOBODY)], "at 32.999 s: 32.999 s PASS: the lease of A is all but over."),
         (
             [*_CLAIMED, (Kind.STEP, _A), (Kind.STEP, _A)],
             "at 0 s: A stores its answer: done; the client of A is told 201 (ch_1).",
@@ -103,12 +107,12 @@ def test_every_kind_of_move_is_told(moves: list[tuple[Kind, int]], last: str) ->
 
 
 def test_a_clock_that_is_off_and_an_attempt_that_is_out_of_time_are_told() -> None:
-    scenario = partial(payments, 1, 3, skews_ms=(2_500,))
+    scenario = partial(payments, 1, 7, skews_ms=(2_500,))
     begun = _lines(_BEGUN, scenario)
     assert "(its worker's clock is 2.5 s fast)" in begun[0]
-    # The lease ends; the ms after that; then the window, long after Lambda has ended the attempt.
-    later = _lines([*_CLAIMED, *[(Kind.CLOCK, _NOBODY)] * 3], scenario)
-    assert later[-1].endswith("the window of A is all but over; A, out of time, is gone.")
+    # The lease ends, three moments by each of two clocks; long after that the provider is about to forget.
+    later = _lines([*_CLAIMED, *[(Kind.CLOCK, _NOBODY)] * 7], scenario)
+    assert later[-1].endswith(" PASS: A, out of time, is gone.")
 
 
 def test_what_time_and_a_stream_do_is_told() -> None:
