@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +18,14 @@ _FLAGS = {
     "w": os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
     "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
 }
+
+
+PLAN_VERSION: Final = 2
+"""Of what the same settings make. It goes up when they make another plan: the verdict compares a run's
+history with the plan that is made today. 1: all at once; 2: in chapters (docs/adr/0103)."""
+
+# Runs under faults that do not say how far clocks were off: by no more than chaos would set them then.
+_UNTOLD_SKEW_SECONDS: Final = 180.0
 
 
 def open_private(path: Path, mode: Literal["a", "w", "x"], buffering: int = -1) -> TextIO:
@@ -47,6 +55,8 @@ class RunSettings:
         operations: names, in the order of `loadtest.operations`; runs older than this field sent leads.
         faults: somebody injects faults while it is sent (`chaos`): single answers fail without a violation.
         skew_seconds: how far a worker's clock is off at most, to either side (`chaos` sets them so).
+        plan_version: see `PLAN_VERSION`. Runs older than this field are of version 2 when they tell of
+            faults, which came minutes before that version, and else of version 1.
     """
 
     run_id: str
@@ -64,6 +74,7 @@ class RunSettings:
     operations: tuple[str, ...] = ("leads",)
     faults: bool = False
     skew_seconds: float = 0.0
+    plan_version: int = PLAN_VERSION
 
     @property
     def key_prefix(self) -> str:
@@ -81,7 +92,19 @@ class RunSettings:
         lists: dict[str, Any] = {
             name: tuple(values[name]) for name in ("tenants", "operations") if name in values
         }
-        return cls(**{**values, **lists})
+        untold = {
+            "plan_version": 2 if "faults" in values else 1,
+            "skew_seconds": _UNTOLD_SKEW_SECONDS if dict(values).get("faults") else 0.0,
+        }
+        return cls(**{**untold, **values, **lists})
+
+    def require_todays_plan(self) -> None:
+        """Raises ValueError when the run was sent by another plan than these settings make now."""
+        if self.plan_version != PLAN_VERSION:
+            raise ValueError(
+                f"run {self.run_id} was sent by version {self.plan_version} of the plan, and this is version "
+                f"{PLAN_VERSION}: judge it with the code that sent it"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +157,11 @@ class RunDirectory:
     def log(self) -> Path:
         """What the Locust processes said."""
         return self.path / "locust.log"
+
+    @property
+    def judging(self) -> Path:
+        """Where a judge puts what it gathers; there only while it judges, or where one was killed."""
+        return self.path / "judging"
 
     @property
     def verdict(self) -> Path:

@@ -61,12 +61,20 @@ def wait(
         pks: partition keys that the run may have written.
         patience_seconds: give up when nothing more has happened for so long. Dispatch retries what fails,
             so a fault of a few seconds is no loss.
-        progress: called with (done, expected).
+        progress: called with (done, expected), of the receipts that were met so far.
     """
-    began = changed = time.monotonic()
-    seen, last = _Seen(tables, queues, events_file), (-1, -1)
+    began = time.monotonic()
+    seen = _Seen(tables, queues, events_file)
     queues.drain(0)
-    seen.meet(pks)
+    seen.meet(pks, progress)
+    _look_on(seen, queues, patience_seconds, progress)
+    return Settled(seen.expected, seen.done, time.monotonic() - began)
+
+
+def _look_on(
+    seen: _Seen, queues: AuditQueues, patience_seconds: float, progress: Callable[[int, int], None]
+) -> None:
+    changed, last = time.monotonic(), (-1, -1)
     while True:
         taken = queues.drain(0)
         seen.look(new_events=taken > 0)
@@ -74,11 +82,10 @@ def wait(
             last, changed = now, time.monotonic()
             progress(*now)
         if seen.done == seen.expected and not queues.drain(_QUIET_SECONDS) and not queues.in_flight():
-            break
+            return
         if time.monotonic() - changed > patience_seconds:
-            break
+            return
         time.sleep(_LOOK_SECONDS)
-    return Settled(last[1], last[0], time.monotonic() - began)
 
 
 @dataclass(slots=True)
@@ -114,13 +121,14 @@ class _Seen:
         self.expected = 0  # receipts
         self.done = 0
 
-    def meet(self, pks: Iterable[str]) -> None:
-        """Look for the first time, at some keys after the others."""
+    def meet(self, pks: Iterable[str], progress: Callable[[int, int], None]) -> None:
+        """Look for the first time, at some keys after the others: of a long run that takes a while."""
         self._events.look()
         left = iter(pks)
         while some := list(islice(left, _KEYS_AT_ONCE)):
             self._without_receipt.update(some)
             self._ask(some)
+            progress(self.done, self.expected)
 
     def look(self, *, new_events: bool) -> None:
         """Ask for the receipts that are not there or not completed, and for the records not finished."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from loadtest.run import RunDirectory, RunSettings
     from loadtest.target import Target
     from loadtest.verdict import Verdict
+    from loadtest.verify import Progress
 
 # The demo's size (issue 2: at least 6,000 requests over 200 keys).
 REQUESTS: Final = 6000
@@ -79,7 +81,7 @@ def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, q
 
     Raises what `verify` raises.
     """
-    with progress_bar("Settle", quiet=quiet) as progress:
+    with _bars(quiet=quiet) as progress:
         verdict = verify(directory, target, patience_seconds, progress)
     measures = measure(lambda: history.read(directory.path))
     directory.report.write_text(report.render(directory.settings(), verdict, measures), encoding="utf-8")
@@ -87,6 +89,21 @@ def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, q
     with open_private(directory.summary, "w") as file:
         json.dump(_summary(directory, judged), file, indent=2)
     return judged
+
+
+@contextmanager
+def _bars(*, quiet: bool) -> Iterator[Progress]:
+    """A bar for each thing that is done, one after the other: a terminal shows one at a time."""
+    bars: dict[str, Callable[[int, int], None]] = {}
+    with ExitStack() as shown:
+
+        def progress(what: str, done: int, of: int) -> None:
+            if what not in bars:
+                shown.close()
+                bars[what] = shown.enter_context(progress_bar(what, quiet=quiet))
+            bars[what](done, of)
+
+        yield progress
 
 
 def tell(directory: RunDirectory, judged: Judged, home: Path | None = None, *, as_json: bool) -> None:

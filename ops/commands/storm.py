@@ -15,6 +15,7 @@ from loadtest import preflight
 from loadtest.operations import BY_NAME, ELSEWHERE, in_order
 from loadtest.plan import plan
 from loadtest.run import RunDirectory, RunSettings
+from loadtest.sole_judge import JudgedAlready
 from loadtest.storm import StormError
 from loadtest.target import LOCAL_STAGE, Target, TargetError, choose
 from ops import storms
@@ -199,7 +200,7 @@ def storm_errors_told(directory: RunDirectory, home: Path) -> Iterator[None]:
     except StormError as error:
         typer.echo(f"The storm did not run to its end: {error}", err=True)
         raise typer.Exit(1) from error
-    except (TargetError, ValueError, BotoCoreError, ClientError) as error:
+    except (TargetError, JudgedAlready, ValueError, BotoCoreError, ClientError) as error:
         typer.echo(f"The storm was sent, and could not be judged: {error}", err=True)
         typer.echo(storms.again(directory, home), err=True)
         raise typer.Exit(1) from error

@@ -8,6 +8,7 @@ import typer
 from loadtest import history as histories
 from loadtest.operations import READ_SUFFIX
 from loadtest.run import RunDirectory, RunSettings
+from loadtest.sole_judge import JudgedAlready
 from loadtest.target import TargetError
 from ops import storms
 from ops.commands.storm import AsJson, Patience
@@ -35,7 +36,8 @@ def command(
 
     The run's events were taken off the audit queues the first time; they are kept in its directory. The
     first answers must still be stored: a receipt lives for eight days. Only the platform that the run was
-    sent to can judge it: another is refused, and what the run's directory says of it stays.
+    sent to can judge it: another is refused, and what the run's directory says of it stays. So is a run
+    that an older version's plan sent (exit 2), and one that is being judged (exit 1).
     """
     directory = RunDirectory(history)
     try:
@@ -44,6 +46,9 @@ def command(
         _tell_if_interrupted(directory, settings)
         with telling():
             judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
+    except JudgedAlready as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
     except (ValueError, TargetError) as error:
         raise typer.BadParameter(str(error), param_hint="--history") from error
     storms.tell(directory, judged, home, as_json=as_json)

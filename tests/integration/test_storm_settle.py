@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from moto import mock_aws
 
-from loadtest import reads, settle
+from loadtest import evidence, reads, settle
 from loadtest.bodies import derived_key
 from loadtest.collect import Tables, read_events
 from loadtest.history import HistoryWriter
 from loadtest.operations import DECLINED
 from loadtest.run import RunDirectory
+from loadtest.sole_judge import JudgedAlready
 from loadtest.verdict import Kind
-from loadtest.verify import verify
+from loadtest.verify import JUDGE, SETTLE, verify
 from tests.integration.storm_stage import MARK, Stage
 from tests.unit.storm.stories import Story, lead_hash
 from tests.unit.storm.test_plan import SMALL
@@ -157,13 +158,56 @@ def test_what_settling_stumbles_over_reaches_the_verdict_of_a_run(
     stage.record("a1", 0)
     stage.publish("a1", 0)
     spoil(stage)
-    directory = RunDirectory.create(tmp_path / "run", replace(SMALL, stage="dev", tenants=("a1", "b1")))
-    writer = HistoryWriter(directory.history(0))
-    story = Story()
-    for sent in (f"{MARK}0", f"{MARK}1", None):
-        story.unseen("a1", sent, "one")
-        writer.append(story.attempts[-1])
-    writer.close()
+    directory = _sent(tmp_path, f"{MARK}0", f"{MARK}1", None)
     verdict = verify(directory, stage.target, 1.0, lambda *_: None)
     assert {one.key for one in verdict.violations if one.kind is kind} == {key}
     assert directory.verdict.exists()
+
+
+def _sent(tmp_path: Path, *keys: str | None) -> RunDirectory:
+    """A run that sent an attempt with each key, and heard no answer."""
+    directory = RunDirectory.create(tmp_path / "run", replace(SMALL, stage="dev", tenants=("a1", "b1")))
+    writer, story = HistoryWriter(directory.history(0)), Story()
+    for sent in keys:
+        story.unseen("a1", sent, "one")
+        writer.append(story.attempts[-1])
+    writer.close()
+    return directory
+
+
+def test_of_two_judges_of_one_run_the_second_is_refused_and_the_first_is_not_disturbed(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reads, "_FIRST_PAUSE_SECONDS", 0.0)
+    directory = _sent(tmp_path, f"{MARK}0")
+    directory.judging.mkdir()
+    (directory.judging / "of a killed judge").touch()
+    alone = verify(directory, stage.target, 1.0, lambda *_: None)
+    refused: list[str] = []
+
+    def again(what: str, *_: int) -> None:
+        with pytest.raises(JudgedAlready, match="is being judged by another command"):
+            verify(directory, stage.target, 1.0, lambda *_: None)
+        refused.append(what)
+
+    assert verify(directory, stage.target, 1.0, again) == alone
+    assert set(refused) == {SETTLE, JUDGE}
+    assert not directory.judging.exists()
+
+
+def test_whoever_waits_sees_how_far_settling_and_judging_are(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reads, "_FIRST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(settle, "_KEYS_AT_ONCE", 1)
+    monkeypatch.setattr(evidence, "_REQUESTS_IN_A_PART", 100)
+    for number in range(2):
+        stage.receipt(f"a1#{MARK}{number}", number)
+        stage.record("a1", number)
+        stage.publish("a1", number)
+    said: list[tuple[str, int, int]] = []
+    verify(_sent(tmp_path, f"{MARK}0", f"{MARK}1"), stage.target, 1.0, lambda *now: said.append(now))
+    assert said == [
+        *((SETTLE, number, number) for number in (1, 2, 2)),
+        *((JUDGE, number, 3) for number in (1, 2, 3)),
+    ]

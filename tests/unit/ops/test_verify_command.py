@@ -13,6 +13,7 @@ from loadtest import preflight
 from loadtest.history import HistoryWriter
 from loadtest.measures import measure
 from loadtest.run import RunDirectory
+from loadtest.sole_judge import sole_judge
 from ops import storms
 from ops.cli import app
 from tests.unit.storm.fake_platform import FakePlatform
@@ -69,6 +70,43 @@ def test_another_platform_than_the_runs_is_refused_and_the_verdict_stays(tmp_pat
     assert HERE in done.output
     assert ELSEWHERE in done.output
     assert {file.name: file.read_bytes() for file in directory.path.iterdir()} == before
+
+
+def _changed(directory: RunDirectory, *, without: tuple[str, ...]) -> dict[str, bytes]:
+    """Takes names out of a run's settings, as older versions wrote them. Its files afterwards."""
+    file = directory.path / "run.json"
+    values = {name: value for name, value in json.loads(file.read_text()).items() if name not in without}
+    file.write_text(json.dumps(values))
+    return {file.name: file.read_bytes() for file in directory.path.iterdir()}
+
+
+def test_a_run_of_an_older_plan_is_refused_and_its_verdict_stays(tmp_path: Path) -> None:
+    directory = _run(tmp_path)
+    before = _changed(directory, without=("plan_version", "faults"))
+    done = _onceward("verify", "--history", str(directory.path))
+    assert done.exit_code == 2
+    assert "sent by version 1 of the plan, and this is version 2" in done.output
+    assert {file.name: file.read_bytes() for file in directory.path.iterdir()} == before
+
+
+def test_a_run_of_this_plan_that_is_older_than_its_number_is_judged(
+    tmp_path: Path, judged_at: list[str]
+) -> None:
+    directory = _run(tmp_path)
+    _changed(directory, without=("plan_version", "skew_seconds"))
+    directory.settings().require_todays_plan()
+    assert _onceward("verify", "--history", str(directory.path)).exit_code == 0
+    assert judged_at == [HERE]
+
+
+def test_a_run_that_is_being_judged_is_left_alone(tmp_path: Path) -> None:
+    directory = _run(tmp_path)
+    with sole_judge(directory):
+        before = {file.name: file.read_bytes() for file in directory.path.iterdir()}
+        done = _onceward("verify", "--history", str(directory.path))
+        assert {file.name: file.read_bytes() for file in directory.path.iterdir()} == before
+    assert done.exit_code == 1
+    assert f"the run in {directory.path} is being judged by another command" in done.output
 
 
 def test_without_a_home_the_one_that_the_run_was_sent_to_is_used(

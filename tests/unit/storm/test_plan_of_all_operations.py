@@ -165,3 +165,9 @@ def test_operations_are_put_in_order() -> None:
 def test_a_run_older_than_its_operations_sent_leads() -> None:
     values = {name: getattr(SMALL, name) for name in SMALL.__slots__ if name != "operations"}
     assert RunSettings.from_json(values) == SMALL
+
+
+def test_a_run_under_faults_that_does_not_tell_of_its_clocks_is_given_the_most() -> None:
+    values = {name: getattr(SMALL, name) for name in SMALL.__slots__ if name != "skew_seconds"}
+    assert RunSettings.from_json(values).skew_seconds == 0.0
+    assert RunSettings.from_json(values | {"faults": True}).skew_seconds == 180.0
