@@ -36,9 +36,6 @@ class Interner:
         """The value behind a number."""
         return self._values[number]
 
-    def __len__(self) -> int:
-        return len(self._values)
-
 
 def frozen(value: Any) -> Any:  # noqa: ANN401 - any value of the model
     """A hashable key of a value: equal for equal values, and never for others.

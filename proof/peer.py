@@ -47,6 +47,10 @@ LATE_MS: Final = ON_TIME_MS + LIVES_MS - LEASE_MS
 """And one whose last call arrives late: as late as Onceward's after their claims."""
 
 
+class Unkept(AssertionError):
+    """A search of Onceward found a broken promise, or was not finished; its text is the schedule."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What the searches of one promise saw.
@@ -167,7 +171,7 @@ def table(tell: Callable[[Found], None] = lambda _found: None, bounds: Sequence[
 
     `tell` hears of each search that ends.
 
-    Raises AssertionError, with the schedule, if a search of Onceward finds anything.
+    Raises Unkept, with the schedule, if a search of Onceward finds anything.
     """
     comparison = Comparison(bounds, tell)
     on_time, late = comparison.peer(ON_TIME_MS), comparison.peer(LATE_MS)
@@ -191,7 +195,8 @@ def table(tell: Callable[[Found], None] = lambda _found: None, bounds: Sequence[
 
 def _kept(found: Sequence[Found]) -> str:
     for one in found:
-        assert one.complete, told(one)
+        if not one.complete:
+            raise Unkept(told(one) if one.broken else f"{one.scenario}: not finished")
     return f"kept ({sum(one.states for one in found):,} states)"
 
 

@@ -21,7 +21,6 @@ from tests.builders import authorizer_context, lead_event
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from handlers.domain.ports import ReceiptStore
     from proof.programs import Life
 
 REMAINING_MS: Final = 28_000
@@ -80,15 +79,13 @@ def unmeasured() -> Iterator[None]:
         yield
 
 
-def executed(
-    sent: Sent, store: Callable[[Any], ReceiptStore] = AskingStore, slots: Callable[[Any], Any] | None = None
-) -> Callable[[Life], dict[str, Any]]:
+def executed(sent: Sent, slots: Callable[[Any], Any] | None = None) -> Callable[[Life], dict[str, Any]]:
     """The program of a request that `execute` serves."""
 
     def program(life: Life) -> dict[str, Any]:
         dependencies = execute.Dependencies(
             settings=ExecuteSettings("local", "receipts", "slots", "/onceward/local/", (), None),
-            store=store(life.ask),
+            store=AskingStore(life.ask),
             ports=Ports(
                 AskingProvider(life.ask, life.name), slots(life.ask) if slots else _NoSlots(), NoSecrets()
             ),
@@ -102,14 +99,14 @@ def executed(
 
 
 def ingested(
-    sent: Sent, store: Callable[[Any], ReceiptStore] = AskingStore
+    sent: Sent,
 ) -> Callable[[Life], dict[str, Any]]:
     """The program of a request that `ingest` serves."""
 
     def program(life: Life) -> dict[str, Any]:
         dependencies = ingest.Dependencies(
             settings=IngestSettings("local", "receipts", ()),
-            store=store(life.ask),
+            store=AskingStore(life.ask),
             logger=silent(),
             clock_ms=life.clock_ms,
             randomness=life.randomness(),

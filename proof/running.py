@@ -29,7 +29,6 @@ class Report:
 
     scenario: str
     states: int
-    transitions: int
     schedules: int
     executions: int
     faults: dict[str, int]
@@ -52,7 +51,6 @@ def report(scenario: Scenario) -> Report:
     return Report(
         scenario=found.scenario,
         states=found.states,
-        transitions=found.transitions,
         schedules=found.schedules,
         executions=found.executions,
         faults={kind.name: count for kind, count in found.faults.items()},
@@ -90,7 +88,6 @@ def summed(reports: Sequence[Report]) -> Report:
     return Report(
         scenario="all",
         states=sum(one.states for one in reports),
-        transitions=sum(one.transitions for one in reports),
         schedules=sum(one.schedules for one in reports),
         executions=sum(one.executions for one in reports),
         faults=dict(faults),

@@ -22,6 +22,7 @@ class Actor:
         program: the code that it runs.
         skew_ms: how far its worker's clock is from the gateway's.
         lives_ms: how long after its start it is gone for good, whatever it does: Lambda ends an invocation.
+            (By default a minute: of those who come when all is over, and never wait.)
         takes: its first call takes the message that starts it (of a stream, of a queue): without one it does
             not begin, and is not waited for.
     """
@@ -80,7 +81,6 @@ class Scenario:
         probes: run one after the other, without a fault, wherever every actor has ended: what a client finds
             who comes later. Each is judged as the actors are.
         settled_at: when the probes come, ms since the epoch: after every lease.
-        late_calls: whether a call may take effect after its caller gave it up.
     """
 
     name: str
@@ -91,4 +91,3 @@ class Scenario:
     faults: int
     probes: Sequence[Actor] = ()
     settled_at: Callable[[Seen], int] = field(default=lambda seen: seen.now)
-    late_calls: bool = True

@@ -12,13 +12,8 @@ from proof.state import FAULTS, Move
 from proof.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from proof.scenario import Scenario
     from proof.state import Kind, State
-
-# How often progress is told: in states.
-_TELL_EVERY = 20_000
 
 
 @dataclass
@@ -26,7 +21,7 @@ class Found:
     """What a search saw.
 
     Attributes:
-        states: different ones. transitions: moves tried. ends: states in which every actor had ended.
+        states: different ones. ends: states in which every actor had ended.
         faults: how often each kind was tried. executions: runs of the real code, each with another past.
         schedules: how many different ways lead from the beginning to an end (each fault and order counts).
         violation: what is broken first, and by which moves; None if nothing is.
@@ -36,7 +31,6 @@ class Found:
 
     scenario: str
     states: int = 0
-    transitions: int = 0
     ends: int = 0
     faults: Counter[Kind] = field(default_factory=Counter)
     executions: int = 0
@@ -48,25 +42,18 @@ class Found:
     world: World | None = None
 
 
-def search(
-    scenario: Scenario,
-    *,
-    most_states: int = 20_000_000,
-    tell: Callable[[int, int], None] = lambda _states, _waiting: None,
-) -> Found:
+def search(scenario: Scenario, *, most_states: int = 20_000_000) -> Found:
     """Visit every state of `scenario`, breadth first, until a promise is broken: the first is a shortest.
 
-    Args:
-        most_states: give up (not `complete`) beyond so many.
-        tell: is called now and then with how many states were visited, and how many wait.
+    Beyond `most_states` it gives up (not `complete`).
     """
-    return _Search(scenario, most_states, tell).run()
+    return _Search(scenario, most_states).run()
 
 
 class _Search:
-    def __init__(self, scenario: Scenario, most_states: int, tell: Callable[[int, int], None]) -> None:
+    def __init__(self, scenario: Scenario, most_states: int) -> None:
         self._world = World(scenario)
-        self._most, self._tell = most_states, tell
+        self._most = most_states
         initial = self._world.initial()
         self._numbers: dict[State, int] = {initial: 0}
         self._came: list[tuple[int, Move] | None] = [None]  # by number: from which state, by which move
@@ -110,8 +97,6 @@ class _Search:
                 self._reach(number, move, after, following)
             self._expanded.append(number)
             self._after_starts.append(len(self._after))
-            if number % _TELL_EVERY == 0:
-                self._tell(len(self._numbers), len(level) + len(following))
         return following
 
     def _reach(self, origin: int, move: Move, after: State, following: list[State]) -> None:
@@ -143,7 +128,6 @@ class _Search:
         return sum(ways[number] for number in self._ends)
 
     def _count(self, move: Move) -> None:
-        self._found.transitions += 1
         if move.kind in FAULTS:
             self._found.faults[move.kind] += 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, auto
 from typing import NamedTuple
 
 NOT_STARTED = -1
@@ -31,20 +31,20 @@ class State(NamedTuple):
 
 
 class Kind(Enum):
-    """What a move is. The text is how it is told to people."""
+    """What a move is (`telling` has the sentences)."""
 
-    START = "starts"
-    STEP = "goes on"
-    CRASH_BEFORE = "CRASHES before its call"
-    CRASH_AFTER = "CRASHES after its call"
-    UNREACHED = "CANNOT REACH it"
-    UNANSWERED = "GETS NO ANSWER, though it took effect"
-    RESENT = "LOSES the answer, and its SDK sends again"
-    OVERTAKEN = "HEARS NOTHING, and its SDK sends again, while the first sending is still under way"
-    LATE = "GIVES UP its call, which is still under way"
-    LANDS = "'s late call LANDS"
-    CLOCK = "TIME PASSES"
-    LAPSE = "TTL"
+    START = auto()
+    STEP = auto()
+    CRASH_BEFORE = auto()
+    CRASH_AFTER = auto()
+    UNREACHED = auto()
+    UNANSWERED = auto()
+    RESENT = auto()
+    OVERTAKEN = auto()
+    LATE = auto()
+    LANDS = auto()
+    CLOCK = auto()
+    LAPSE = auto()
 
 
 FAULTS = frozenset(Kind) - {Kind.START, Kind.STEP, Kind.LANDS}

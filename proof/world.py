@@ -64,8 +64,7 @@ class World:
             yield Move(Kind.UNREACHED, actor)
         if port.unanswered(call) is not None:
             yield Move(Kind.UNANSWERED, actor)
-            if self.scenario.late_calls:
-                yield Move(Kind.LATE, actor)
+            yield Move(Kind.LATE, actor)
         if port.resends and port.unanswered(call) is not None:
             yield Move(Kind.RESENT, actor)
             yield Move(Kind.OVERTAKEN, actor)

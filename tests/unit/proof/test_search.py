@@ -155,7 +155,7 @@ def test_a_search_that_gave_up_is_not_complete() -> None:
     with unmeasured():
         found = search(payments(2, 2), most_states=200)
     assert not found.complete
-    assert not running.Report("", 0, 0, 0, 0, {}, 0.0, found.complete, 0, "").passed
+    assert not running.Report("", 0, 0, 0, {}, 0.0, found.complete, 0, "").passed
 
 
 def test_a_program_is_run_once_for_each_different_past() -> None:
