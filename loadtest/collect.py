@@ -266,7 +266,7 @@ class EventIds:
 
 
 def _digest(event_id: str) -> int:
-    return int.from_bytes(blake2b(event_id.encode(), digest_size=8).digest(), "big")
+    return int.from_bytes(blake2b(event_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def read_events(file: Path) -> Iterator[AuditEvent]:

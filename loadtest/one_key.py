@@ -88,7 +88,8 @@ def _check_stored_answer(heard: KeyAnswers, receipt: StoredReceipt, found: Viola
     """First answer, stored answer and replays must be one; `body` None is an answer too large to keep."""
     stored = None
     if receipt.status is not None and receipt.body is not None:
-        stored = Reply(receipt.status, sha256(receipt.body.encode()).hexdigest(), receipt.headers)
+        digest = sha256(receipt.body.encode("utf-8", "surrogatepass")).hexdigest()
+        stored = Reply(receipt.status, digest, receipt.headers)
     first = next(iter(heard.first), None) if len(heard.first) == 1 else None
     if stored and first and stored != first:
         found.add(

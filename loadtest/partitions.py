@@ -57,7 +57,8 @@ class Partitions:
 
     def part_of(self, name: str) -> int:
         """The part that a name belongs to."""
-        return crc32(name.encode()) % self.count
+        # Half of a surrogate pair, which JSON may hold, has no other bytes.
+        return crc32(name.encode("utf-8", "surrogatepass")) % self.count
 
     def add(self, name: str, row: list[Any]) -> None:
         """Keep one row, of what JSON can say."""

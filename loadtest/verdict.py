@@ -182,7 +182,7 @@ class Violations:
         """Note one."""
         self.counted[kind] += 1
         if self.counted[kind] <= _KEPT_PER_KIND:
-            self.kept.append(Violation(kind, tenant, key, detail))
+            self.kept.append(Violation(kind, *map(_printable, (tenant, key, detail))))
 
     def forget(self, kind: Kind) -> None:
         """Take back all of a kind."""
@@ -197,6 +197,11 @@ class Violations:
     def total(self) -> int:
         """How many in all, kept or not."""
         return self.counted.total()
+
+
+def _printable(text: str) -> str:
+    """Half of a surrogate pair, which an id may hold that is not ours, is nothing to print."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,12 @@ class AuditDrain:
     def __init__(self, queues: AuditQueues) -> None:
         self._queues = queues
         self._last = time.monotonic()
-        self.taken = 0
+        self.taken = 0  # events
         self.missed = 0  # looks at which the queues could not be read
+
+    def to_json(self) -> dict[str, int]:
+        """What came of it."""
+        return {"taken": self.taken, "missed": self.missed}
 
     def look(self) -> None:
         """Empty them when it is time. A queue that does not answer now is left for the next look."""

@@ -37,6 +37,7 @@ def document(
     growths: Iterable[Growth],
     minutes: dict[str, float],
     machine: dict[str, Any],
+    drained: dict[str, int],
 ) -> dict[str, Any]:
     """Everything that a soak found.
 
@@ -45,6 +46,7 @@ def document(
         growths: of the memory of its processes.
         minutes: how long each part took.
         machine: what it ran on, and how busy that was.
+        drained: of the audit queues while it was sent: events taken, and looks that failed (missed).
     """
     memory = [one.to_json() for one in growths]
     return {
@@ -54,6 +56,7 @@ def document(
         "rate": settings.rate,
         "minutes": {name: round(value, 1) for name, value in minutes.items()},
         "machine": machine,
+        "auditQueues": drained,
         "memory": memory,
         "constant": all(one["constant"] is not False for one in memory),
         "verdict": summary,
@@ -95,6 +98,9 @@ def _run(found: dict[str, Any]) -> Iterator[str]:
     parts = ", ".join(f"{name} {value:.1f}" for name, value in minutes.items())
     yield f"| minutes | {parts} |"
     load = f"load average {machine['loadBefore']} before and {machine['loadAfter']} after"
+    drained = found["auditQueues"]
+    looks = f"{drained['missed']:,} looks at their queues failed"
+    yield f"| events taken while it was sent | {drained['taken']:,}; {looks} |"
     yield f"| machine | {machine['cores']} cores, {load} |"
 
 

@@ -121,9 +121,13 @@ def command(
         operations=tuple(BY_NAME),
     )
     check_plan(settings)
+    _soak(_Soak(settings, home, settle_seconds, as_json=as_json), home, tenants, keep=keep, as_json=as_json)
+
+
+def _soak(soak: "_Soak", home: Path, tenants: int, *, keep: bool, as_json: bool) -> None:
+    """Run it on a platform of its own, and end the command with what came of it."""
     with alone(home, "soak"):
         write_tenants(home / "soak-tenants", tenants)
-        soak = _Soak(settings, home, settle_seconds, as_json=as_json)
         with own_platform(home, home / "soak-tenants", keep=keep, quiet=as_json):
             found = soak.run(reach(STAGE, home))
     if as_json:
@@ -178,6 +182,7 @@ class _Soak:
         self._settle_seconds = settle_seconds
         self._as_json = as_json
         self._clock = _Clock()
+        self._drained: dict[str, int] = {}
         self._load_before = os.getloadavg()[0]
 
     def run(self, target: Target) -> dict[str, Any]:
@@ -209,6 +214,7 @@ class _Soak:
             drain.look()
 
         storms.send(directory, settings, self._home, look, quiet=self._as_json)
+        self._drained = drain.to_json()
 
     def _judge(self, directory: RunDirectory) -> Growth:
         """In a process of its own: what the judge holds is then told apart from what this one does."""
@@ -224,7 +230,9 @@ class _Soak:
             "loadBefore": round(self._load_before, 1),
             "loadAfter": round(os.getloadavg()[0], 1),
         }
-        found = soak_figures.document(self._settings, summary, growths, self._clock.all(), machine)
+        found = soak_figures.document(
+            self._settings, summary, growths, self._clock.all(), machine, self._drained
+        )
         (directory.path / _JSON).write_text(json.dumps(found, indent=2), encoding="utf-8")
         (directory.path / _MARKDOWN).write_text(soak_figures.markdown(found), encoding="utf-8")
         if not self._as_json:

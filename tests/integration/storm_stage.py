@@ -95,8 +95,12 @@ class Stage:
         }
         self.dynamodb.put_item(TableName="records", Item=item)
 
-    def publish(self, tenant: str, number: int, mark: str = MARK) -> None:
-        event = {"id": f"event-{number}", "subject": f"record-{number}", "source": f"/onceward/dev/{tenant}"}
+    def publish(self, tenant: str, number: int, mark: str = MARK, event_id: str | None = None) -> None:
+        event = {
+            "id": event_id or f"event-{number}",
+            "subject": f"record-{number}",
+            "source": f"/onceward/dev/{tenant}",
+        }
         body = json.dumps({**event, "data": json.loads(_document(mark, number))})
         attributes = {"tenantId": tenant, "eventId": f"event-{number}"}
         self.sqs.send_message(

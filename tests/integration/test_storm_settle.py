@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from moto import mock_aws
 
-from loadtest import evidence, reads, settle
+from loadtest import evidence, history, reads, settle
 from loadtest.bodies import derived_key
 from loadtest.collect import Tables, read_events
 from loadtest.history import HistoryWriter
+from loadtest.measures import measure
 from loadtest.operations import DECLINED
+from loadtest.report import render
 from loadtest.run import RunDirectory
 from loadtest.sole_judge import JudgedAlready
 from loadtest.verdict import Kind
@@ -193,6 +195,19 @@ def test_of_two_judges_of_one_run_the_second_is_refused_and_the_first_is_not_dis
     assert verify(directory, stage.target, 1.0, again) == alone
     assert set(refused) == {SETTLE, JUDGE}
     assert not directory.judging.exists()
+
+
+def test_an_event_whose_id_is_no_text_is_judged_and_told(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reads, "_FIRST_PAUSE_SECONDS", 0.0)
+    stage.publish("a1", 0, event_id="event-\ud800")
+    directory = _sent(tmp_path, f"{MARK}0")
+    verdict = verify(directory, stage.target, 1.0, lambda *_: None)
+    (orphan,) = (one for one in verdict.violations if one.kind is Kind.ORPHAN_EVENT)
+    assert "event-\\ud800" in orphan.detail
+    measures = measure(lambda: history.read(directory.path))
+    assert render(directory.settings(), verdict, measures).encode()
 
 
 def test_whoever_waits_sees_how_far_settling_and_judging_are(

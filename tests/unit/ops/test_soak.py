@@ -50,7 +50,8 @@ def _found(summary: dict[str, Any] | None, *growths: Growth) -> dict[str, Any]:
     settings = replace(SETTINGS, requests=200_000, keys=20_000, tenants=tenant_ids(20), rate=105.0)
     minutes = {"bring-up": 0.2, "sending": 32.0, "judging": 2.04, "in all": 34.24}
     machine = {"cores": 2, "loadBefore": 0.1, "loadAfter": 2.2}
-    return soak_figures.document(settings, summary, growths, minutes, machine)
+    drained = {"taken": 66_000, "missed": 1}
+    return soak_figures.document(settings, summary, growths, minutes, machine, drained)
 
 
 def test_its_tenants_are_the_storm_tenant_under_other_names(tmp_path: Path) -> None:
@@ -77,6 +78,7 @@ def test_its_figures_are_markdown_with_the_command_that_makes_them() -> None:
     assert "| violations | **0** |" in text
     assert "| from the intended start to the answer | p50 31 ms, p95 80 ms, p99 1,234 ms |" in text
     assert "| minutes | bring-up 0.2, sending 32.0, judging 2.0, in all 34.2 |" in text
+    assert "| events taken while it was sent | 66,000; 1 looks at their queues failed |" in text
     assert "| locust | 80 MB | 80 MB | 80 MB | 80 MB | +0.0 | 16 MB | yes |" in text
     assert "| local AWS | 200 MB | 300 MB | 450 MB | 550 MB | +50.0 | none | not judged |" in text
     for table in text.split("\n\n")[1:]:
@@ -179,4 +181,4 @@ def test_audit_queues_are_emptied_now_and_then_and_left_when_they_do_not_answer(
     drain = AuditDrain(_Queues(broken=broken))  # type: ignore[arg-type]
     for _ in range(5):
         drain.look()
-    assert (drain.taken, drain.missed) == (taken, missed)
+    assert drain.to_json() == {"taken": taken, "missed": missed}
