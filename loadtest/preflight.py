@@ -52,8 +52,7 @@ def check(
         Tables(target).touch()
         if WEBHOOKS.name in operations:
             secrets.with_webhooks(target, tenants)
-        outside = stand_in.read(target, [tenant.tenant_id for tenant in tenants], mark)
-        if outside is not None:
+        if outside := stand_in.read(target, [tenant.tenant_id for tenant in tenants], mark):
             outside.check()
         queues = AuditQueues(target, tenants, mark, events_file)
         queues.drain(0)

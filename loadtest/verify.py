@@ -38,8 +38,7 @@ def verify(directory: RunDirectory, stage: Target, patience_seconds: float, prog
     May be called again: what was taken off the audit queues is kept in the run's directory.
 
     Args:
-        directory: of the run. stage: where it ran.
-        patience_seconds: how long to wait for what is missing, counted from the last change.
+        directory, stage: of the run. patience_seconds: to wait for what is missing, from the last change.
         progress: told how far it is.
 
     Raises:
@@ -59,11 +58,8 @@ def verify(directory: RunDirectory, stage: Target, patience_seconds: float, prog
             settled = _settle(evidence, directory, stage, queues, patience_seconds, progress)
             _gather(evidence, directory, stage, queues)
             verdict = _judge(evidence, progress)
-        document = {
-            "runId": settings.run_id,
-            "settledSeconds": round(settled.seconds, 1),
-            **verdict.to_json(),
-        }
+        settled_seconds = round(settled.seconds, 1)
+        document = {"runId": settings.run_id, "settledSeconds": settled_seconds, **verdict.to_json()}
         directory.verdict.write_text(json.dumps(document, indent=2), encoding="utf-8")
     return verdict
 

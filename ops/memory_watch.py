@@ -101,20 +101,8 @@ def watch_judge(imports: str, judging: str, words: Sequence[str], requests: int,
         quiet: throw away what it prints.
     """
     sizes: list[float] = []
-    loaded, told = os.pipe()  # the other end is closed when the modules are there, or the process is gone
-    waits, begin = os.pipe()  # it waits for its end: until then we look at its size
     began = 0.0
-    try:
-        process = subprocess.Popen(  # noqa: S603 - no shell; our own interpreter and code
-            [sys.executable, "-c", _program(imports, told, waits, judging), *words],
-            stdout=subprocess.DEVNULL if quiet else None,
-            pass_fds=[told, waits],
-        )
-    finally:
-        os.close(told)
-        os.close(waits)
-    with open(loaded, "rb") as pipe:  # noqa: PTH123 - a descriptor
-        pipe.read()
+    process, begin = _started(imports, judging, words, quiet=quiet)
     try:
         with suppress(psutil.NoSuchProcess), open(begin, "wb") as gate:  # noqa: PTH123 - a descriptor
             judge = psutil.Process(process.pid)
@@ -129,6 +117,26 @@ def watch_judge(imports: str, judging: str, words: Sequence[str], requests: int,
     spread = [(requests * number // max(1, len(sizes) - 1), size) for number, size in enumerate(sizes)]
     # All of them: what it loads is there already, and a judge that hoards may do so at once.
     return Series(JUDGING, JUDGE, spread, began).judge(requests, warm_up=0.0)
+
+
+def _started(
+    imports: str, judging: str, words: Sequence[str], *, quiet: bool
+) -> tuple[subprocess.Popen[bytes], int]:
+    """A process that has loaded what it needs, and judges once the descriptor is closed."""
+    loaded, told = os.pipe()  # the other end is closed when the modules are there, or the process is gone
+    waits, begin = os.pipe()  # it waits for its end: until then we look at its size
+    try:
+        process = subprocess.Popen(  # noqa: S603 - no shell; our own interpreter and code
+            [sys.executable, "-c", _program(imports, told, waits, judging), *words],
+            stdout=subprocess.DEVNULL if quiet else None,
+            pass_fds=[told, waits],
+        )
+    finally:
+        os.close(told)
+        os.close(waits)
+    with open(loaded, "rb") as pipe:  # noqa: PTH123 - a descriptor
+        pipe.read()
+    return process, begin
 
 
 def _program(imports: str, told: int, waits: int, judging: str) -> str:

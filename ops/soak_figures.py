@@ -43,8 +43,7 @@ def document(
 
     Args:
         settings: of its run. summary: of its verdict; None when there is no verdict.
-        growths: of the memory of its processes.
-        minutes: how long each part took.
+        growths: of the memory of its processes. minutes: how long each part took.
         machine: what it ran on, and how busy that was.
         drained: of the audit queues while it was sent: events taken, and looks that failed (missed).
     """

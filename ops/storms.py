@@ -139,8 +139,24 @@ def _figures(row: Row) -> dict[str, Any]:
 
 
 def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures, home: Path | None) -> None:
+    typer.echo("")
+    for name, value, note in _rows(verdict, measures):
+        typer.echo(f"  {name:<15}{value:>8,}   {note}".rstrip())
+    typer.echo("\n" + "\n".join(_by_operation(verdict, measures)) + "\n")
+    for one in verdict.violations[:_MOST_SHOWN]:
+        place = f"tenant {one.tenant or '-'}, key {one.key or '-'}"
+        typer.echo(f"  VIOLATION {one.kind.value}: {place}: {one.detail}")
+    if verdict.total > _MOST_SHOWN:
+        typer.echo(f"  ... and {verdict.total - _MOST_SHOWN:,} more: {directory.verdict}")
+    typer.echo(f"\n{'PASSED' if verdict.passed else 'FAILED'}. Report: {directory.report}")
+    if not verdict.passed:
+        typer.echo(again(directory, home))
+
+
+def _rows(verdict: Verdict, measures: Measures) -> list[tuple[str, int, str]]:
+    """What was counted, with what it means."""
     counts = verdict.counts
-    rows = [
+    return [
         ("requests", counts.requests, f"in {measures.seconds:.0f} s, {_latency(measures)}"),
         ("keys", counts.keys, f"{counts.tenant_keys:,} with their tenants"),
         ("writes", counts.writes, "receipts: those of the effects and of the refused"),
@@ -155,27 +171,10 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
         ("not sent", counts.failed, "no connection came about"),
         ("server errors", counts.server_errors, "5xx: retryable, no violation"),
         ("throttled", counts.throttled, "429"),
-        (
-            "never accepted",
-            counts.never_accepted,
-            "keys without an answer that stands, and without a receipt",
-        ),
+        ("never accepted", counts.never_accepted, "keys without an answer that stands or a receipt"),
         ("in an order", verdict.ordered.keys, _ordered(verdict)),
         ("violations", verdict.total, ""),
     ]
-    typer.echo("")
-    for name, value, note in rows:
-        typer.echo(f"  {name:<15}{value:>8,}   {note}".rstrip())
-    typer.echo("\n" + "\n".join(_by_operation(verdict, measures)) + "\n")
-    for one in verdict.violations[:_MOST_SHOWN]:
-        typer.echo(
-            f"  VIOLATION {one.kind.value}: tenant {one.tenant or '-'}, key {one.key or '-'}: {one.detail}"
-        )
-    if verdict.total > _MOST_SHOWN:
-        typer.echo(f"  ... and {verdict.total - _MOST_SHOWN:,} more: {directory.verdict}")
-    typer.echo(f"\n{'PASSED' if verdict.passed else 'FAILED'}. Report: {directory.report}")
-    if not verdict.passed:
-        typer.echo(again(directory, home))
 
 
 def again(directory: RunDirectory, home: Path | None) -> str:

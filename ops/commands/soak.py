@@ -66,35 +66,40 @@ onceward soak --figures .onceward/soak/runs/3fa91c --write docs/proof.md
 """
 
 
+Requests = Annotated[int, typer.Option(min=1, help="Requests in all.")]
+Keys = Annotated[int, typer.Option(min=1, help="Idempotency keys in all.")]
+Tenants = Annotated[int, typer.Option(min=2, max=999, help="How many synthetic tenants.")]
+Home = Annotated[Path, typer.Option(help="The soak's own platform.", show_default=".onceward/soak")]
+Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")]
+Figures = Annotated[
+    Path | None,
+    typer.Option(help="Only print the figures of a soak's run as Markdown.", exists=True, file_okay=False),
+]
+Write = Annotated[
+    Path | None,
+    typer.Option(help="With --figures: put them into this page, between its marks `soak`.", exists=True),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add `soak` to the root command."""
     app.command(name="soak", epilog=_EPILOG)(command)
 
 
 def command(
-    requests: Annotated[int, typer.Option(min=1, help="Requests in all.")] = _REQUESTS,
-    keys: Annotated[int, typer.Option(min=1, help="Idempotency keys in all.")] = _KEYS,
-    tenants: Annotated[int, typer.Option(min=2, max=999, help="How many synthetic tenants.")] = _TENANTS,
+    requests: Requests = _REQUESTS,
+    keys: Keys = _KEYS,
+    tenants: Tenants = _TENANTS,
     rate: Rate = _RATE,
     seed: Seed = None,
     users: Users = _USERS,
     burst: Burst = _BURST,
     settle_seconds: Patience = _PATIENCE_SECONDS,
-    home: Annotated[
-        Path, typer.Option(help="The soak's own platform.", show_default=".onceward/soak")
-    ] = _HOME,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
+    home: Home = _HOME,
+    keep: Keep = False,
     as_json: AsJson = False,
-    figures: Annotated[
-        Path | None,
-        typer.Option(
-            help="Only print the figures of a soak's run as Markdown.", exists=True, file_okay=False
-        ),
-    ] = None,
-    write: Annotated[
-        Path | None,
-        typer.Option(help="With --figures: put them into this page, between its marks `soak`.", exists=True),
-    ] = None,
+    figures: Figures = None,
+    write: Write = None,
 ) -> None:
     """Send a long storm to a platform of its own with many tenants, judge it, and judge everyone's memory.
 
@@ -108,7 +113,15 @@ def command(
         return
     if write is not None:
         raise typer.BadParameter("name the soak's run with --figures", param_hint="--write")
-    settings = RunSettings(
+    settings = _settings(requests, keys, tenants, rate, seed, users, burst)
+    check_plan(settings)
+    _soak(_Soak(settings, home, settle_seconds, as_json=as_json), home, tenants, keep=keep, as_json=as_json)
+
+
+def _settings(
+    requests: int, keys: int, tenants: int, rate: float, seed: int | None, users: int, burst: int
+) -> RunSettings:
+    return RunSettings(
         run_id=new_run_id(),
         stage=STAGE,
         seed=new_seed() if seed is None else seed,
@@ -120,8 +133,6 @@ def command(
         users=users,
         operations=tuple(BY_NAME),
     )
-    check_plan(settings)
-    _soak(_Soak(settings, home, settle_seconds, as_json=as_json), home, tenants, keep=keep, as_json=as_json)
 
 
 def _soak(soak: "_Soak", home: Path, tenants: int, *, keep: bool, as_json: bool) -> None:
