@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 from proof.dispatching import dispatchers, drains, retrier
 from proof.outward import OutwardRules
 from proof.over_http import Platform, attempts_at, over_http, skews_of
+from proof.payments import settled_at
+from proof.provider import Provider
 from proof.queues import RetryQueue, SentWork, Topics
 from proof.receipts import Receipts
 from proof.records import Records
-from proof.requests import Sent, ingested
+from proof.requests import Sent, executed, ingested
 from proof.stream import StreamedReceipts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from proof.programs import Life
     from proof.scenario import Scenario
 
 _DAY_SECONDS: Final = 86_400
@@ -46,6 +49,10 @@ def accepted(sent: Sequence[Sent], faults: int, *, skews_ms: Sequence[int] = ())
     return over_http(f"accept, {_said(sent, skews_ms)}", tried, faults, platform)
 
 
+def _served(sent: Sent) -> Callable[[Life], dict[str, Any]]:
+    return executed(sent) if sent.resource.endswith("payments") else ingested(sent)
+
+
 def outward(sent: Sequence[Sent], faults: int, *, twins: int = 1) -> Scenario:
     """An attempt at each of `sent`, and what brings it out.
 
@@ -53,11 +60,12 @@ def outward(sent: Sequence[Sent], faults: int, *, twins: int = 1) -> Scenario:
     for the retry queue; when all have ended, stream and queue are emptied and an operator replays.
     """
     ports = (StreamedReceipts(), Records(), Topics(), SentWork(), RetryQueue())
+    charging = (Provider(),) if any(one.resource.endswith("payments") for one in sent) else ()
     base = over_http(
         f"outward, {_said(sent, ())}{', twin dispatchers' * (twins > 1)}",
         attempts_at(sent),
         faults,
-        Platform(ingested, ports, lambda seen: seen.now),
+        Platform(_served, (*ports, *charging), settled_at if charging else lambda seen: seen.now),
     )
     tenants = sorted({one.tenant for one in sent})
     workers = [
@@ -85,7 +93,7 @@ def _settings(window_seconds: int) -> dict[str, Any]:
 
 
 def _said(sent: Sequence[Sent], skews_ms: Sequence[int]) -> str:
-    what = ["orders" if one.resource.endswith("orders") else "leads" for one in sent]
+    what = [one.resource.rpartition("/")[2] for one in sent]
     bodies, tenants = len({str(one.body) for one in sent}), len({one.tenant for one in sent})
     parts = [
         " and ".join(sorted(set(what))),

@@ -108,7 +108,8 @@ class HttpRules:
         if self._other(window, self.requests[actor]):
             yield f"{actor} was given the answer of another request"
         # One that was stored while this request was under way lies at the boundary: it may be on either side.
-        if self._ends(window) + self.skew_ms <= started_ms and window.answered_at < started_ms:
+        ends = min(window.expires_at, self._ends(window)) + self.skew_ms
+        if ends <= started_ms and window.answered_at < started_ms:
             yield f"{actor} came when the window was over, and was given its answer"
         if _is_replay(answer) and author == actor:
             yield f"{actor} was told that its own answer is a replay"
@@ -116,14 +117,13 @@ class HttpRules:
             yield f"{actor} was told that its request is new, and {author} had answered it"
 
     def _ends(self, window: Window) -> int:
-        """When a window is over, as its opener was promised.
+        """When a window is over at the latest: as its opener was promised, or with its longest lease.
 
-        Later only while it has no answer, or where another attempt had to resume it, and a lease runs longer.
+        An attempt that resumes what its own late claim has opened answers with the lease's end, too: it
+        cannot tell that from another's.
         """
         opener = self.requests[name_in(window.owners[0])]
-        ends = window.opened_at + opener.window_ms
-        may_last = window.answer is None or len(window.owners) > 1
-        return max(ends, window.leased_until) if may_last else ends
+        return max(window.opened_at + opener.window_ms, window.leased_until)
 
     def _failed(self, seen: Seen, windows: list[Window], actor: str, answer: Any) -> Iterator[str]:  # noqa: ANN401
         """An outage is told where there was one, and as what it was."""

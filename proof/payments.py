@@ -14,6 +14,7 @@ from proof.requests import OTHER_PAYMENT, PAYMENT, Sent, executed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from proof.receipts import Table
     from proof.scenario import Scenario, Seen
 
 _DAY_SECONDS: Final = 86_400
@@ -65,16 +66,25 @@ def sending(said: str, sent: Sequence[Sent], faults: int, skews_ms: Sequence[int
     return over_http(said + off, tried, faults, platform(tried))
 
 
-def two_tenants(faults: int) -> Scenario:
-    """Two tenants with one key and one body, which are nothing to each other."""
-    sent = [Attempt("A", payment(tenant="acme")), Attempt("B", payment(tenant="brook"))]
-    return over_http("payments, two tenants", sent, faults, platform(sent))
+def two_tenants(attempts: int, faults: int) -> Scenario:
+    """Two tenants with one key and one body, nothing to each other; the last attempt is of the second."""
+    sent = [*[payment()] * (attempts - 1), payment(tenant="brook")]
+    return sending("payments, two tenants", sent, faults)
+
+
+def declined(attempts: int, faults: int) -> Scenario:
+    """`attempts` of one payment, which the provider declines."""
+    tried = attempts_at([payment()] * attempts)
+    served = Platform(executed, (Receipts(), Provider(declines=True)), settled_at)
+    return over_http("payments, declined", tried, faults, served)
 
 
 def settled_at(seen: Seen) -> int:
     """After every lease; and where the provider may have forgotten a key, after all that it may still do."""
     at = leases_over(seen)
-    for _, item in seen.ports["receipts"].items:
+    table: Table = seen.ports["receipts"]
+    # Oldest first: waiting for one may be what makes a wait for the next one needed.
+    for item in sorted((item for _, item in table.items), key=lambda one: one.created_at):
         forgotten = item.created_at + HONOURS_MS
         if item.status is Status.IN_PROGRESS and at + LIVES_MS + 1 > forgotten:
             at = max(at, forgotten + SETTLE_MS)

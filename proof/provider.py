@@ -59,6 +59,10 @@ class Provider:
     name = "provider"
     resends = False  # it is no AWS service: nobody sends again by himself
 
+    def __init__(self, *, declines: bool = False) -> None:
+        """`declines`: every charge, which it then never makes."""
+        self._declines = declines
+
     def initial(self) -> tuple[Charge, ...]:
         """See `Port`."""
         return ()
@@ -72,6 +76,8 @@ class Provider:
         for charge in state:
             if charge.key == key and now - charge.made_at < HONOURS_MS:
                 return Applied(state, _answer(201, _document(charge)))
+        if self._declines:
+            return Applied(state, _answer(402, {"status": "declined"}))
         body = json.loads(call.arguments[1])
         charge = Charge(
             key, f"ch_{len(state) + 1}", body["amount"], body["currency"], now, *call.arguments[2:]

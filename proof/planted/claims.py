@@ -179,7 +179,7 @@ PLANTED: Final = (
         "B was told that its request still runs (409), and no other attempt of it ever did",
         4,
         0,
-        partial(two_tenants, 0),
+        partial(two_tenants, 2, 0),
         partial(patch.object, InMemoryReceipts, "put", _put_for_all_tenants),
     ),
     Planted(
