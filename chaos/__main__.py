@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import traceback
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
-from chaos.conduct import NothingSaved
 from chaos.functions import MOST_SKEW_SECONDS, SKEW_SECONDS, Code
+from chaos.outcome import Outcome
 from chaos.plants import PLANTS
-from chaos.recovery import RecoveryFailed
 from chaos.report import again, judged, lines
 from chaos.run import Run, run
+from chaos.tally import Tally
 from loadtest.operations import BY_NAME
 from loadtest.run import RunSettings
-from loadtest.storm import StormError
-from loadtest.target import TargetError
 from ops.commands.storm import check_plan, new_run_id, new_seed
-from ops.local.errors import LocalPlatformError
 from ops.local.platform import STAGE
 from ops.stages import ROOT
 from tenants.loader import load
@@ -65,10 +64,38 @@ def main(
     """See `_HELP`."""
     if plant is not None and plant not in PLANTS:
         raise typer.BadParameter(f"{plant!r} is none of {', '.join(PLANTS)}", param_hint="--plant")
-    settings = RunSettings(
+    place = _empty(home)
+    settings = settings_of(new_seed() if seed is None else seed, requests, keys, seconds, skew)
+    check_plan(settings)
+    typer.echo(f"chaos {settings.run_id}, seed {settings.seed}; {place}")
+    code = Code(settings.seed, skew, None if plant is None else PLANTS[plant])
+    outcome = Outcome(Tally(place / "faults.log"))
+    try:
+        run(Run(settings, place, code, _PATIENCE_SECONDS, typer.echo), outcome)
+        failures = judged(outcome, skew)
+    except click.exceptions.Exit as error:
+        failures = [f"the storm was not sent: exit {error.exit_code}"]
+    except Exception as error:  # noqa: BLE001 - whatever it is, how to repeat the run must be said
+        failures = [f"the run did not come to its end: {type(error).__name__}: {error}"]
+        (place / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+    finally:
+        outcome.tally.close()
+    typer.echo("\n".join(lines(outcome)))
+    if failures:
+        typer.echo("\n".join(f"FAILED: {failure}" for failure in failures))
+        typer.echo(again(settings, place, plant, skew))
+        raise typer.Exit(1)
+    typer.echo(f"PASSED, seed {settings.seed}.")
+    if home is None:
+        shutil.rmtree(place)
+
+
+def settings_of(seed: int, requests: int, keys: int, seconds: float, skew: int) -> RunSettings:
+    """The storm of a run: over all operations and all tenants that are made for storms."""
+    return RunSettings(
         run_id=new_run_id(),
         stage=STAGE,
-        seed=new_seed() if seed is None else seed,
+        seed=seed,
         requests=requests,
         keys=keys,
         tenants=tuple(one.id for one in load(ROOT / "tenants", STAGE).tenants if one.synthetic),
@@ -79,24 +106,16 @@ def main(
         faults=True,
         skew_seconds=skew,
     )
-    check_plan(settings)
-    place = (home or Path(tempfile.mkdtemp(prefix="onceward-chaos-"))).resolve()
-    typer.echo(f"chaos {settings.run_id}, seed {settings.seed}; {place}")
-    code = Code(settings.seed, skew, () if plant is None else (PLANTS[plant],))
-    try:
-        outcome = run(Run(settings, place, code, _PATIENCE_SECONDS, typer.echo))
-    except (LocalPlatformError, StormError, TargetError, NothingSaved, RecoveryFailed) as error:
-        typer.echo(f"FAILED: the run did not come to its end: {error}", err=True)
-        typer.echo(again(settings, place, plant, skew), err=True)
-        raise typer.Exit(1) from error
-    typer.echo("\n".join(lines(outcome)))
-    if failures := judged(outcome):
-        typer.echo("\n".join(f"FAILED: {failure}" for failure in failures))
-        typer.echo(again(settings, place, plant, skew))
-        raise typer.Exit(1)
-    typer.echo(f"PASSED, seed {settings.seed}.")
+
+
+def _empty(home: Path | None) -> Path:
+    """The directory of the run. One that holds anything is refused: a run begins by wiping its platform."""
     if home is None:
-        shutil.rmtree(place)
+        return Path(tempfile.mkdtemp(prefix="onceward-chaos-")).resolve()
+    if home.exists() and (not home.is_dir() or any(home.iterdir())):
+        raise typer.BadParameter(f"{home} is not empty; name a new directory", param_hint="--home")
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return home.resolve()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""What one call at the proxy asks for, read from its head: the body is looked at for an operation's name."""
+"""What one call at the proxy asks for, read from its head; of its body, what is called and which queue."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -35,3 +36,19 @@ def operation_of(headers: Mapping[str, str], body: bytes) -> str:
         return target.rpartition(".")[2]
     found = _ACTION.search(body)
     return found[1].decode() if found else "unknown"
+
+
+def queue_of(headers: Mapping[str, str], body: bytes) -> str | None:
+    """The queue that a message is sent to, by name; None for other calls, or one with its own delay.
+
+    Raises nothing: a body that is no JSON is no such call.
+    """
+    if not headers.get("X-Amz-Target", "").endswith(".SendMessage"):
+        return None
+    try:
+        sent = json.loads(body)
+    except ValueError:
+        return None
+    if not isinstance(sent, dict) or "DelaySeconds" in sent:
+        return None
+    return str(sent.get("QueueUrl", "")).rpartition("/")[2] or None

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chaos.disorder import DELAY_SECONDS, Disorder
+from chaos.disorder import DELAY_SECONDS
 from chaos.faults import Kind
+from chaos.losses import Open
 from chaos.script import Act
 from chaos.workers import standing_still, storm_clients
 from loadtest import storm
@@ -20,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from chaos.proxy import Wires
+    from chaos.disorder import Disorder
+    from chaos.losses import Losses
     from chaos.script import Occasion
+    from chaos.wires import Wires
     from loadtest.run import RunDirectory
-    from loadtest.target import Target
     from ops.local.emulator import Emulator
     from ops.local.platform import LocalPlatform
 
@@ -35,27 +39,37 @@ class NothingSaved(Exception):
     """The local AWS did not end by itself, so that all it held is gone."""
 
 
-class Conductor:
-    """Does each act at its time, in one thread, while the storm runs in another."""
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the acts are done to: the proxy, the platform and its AWS, its queues and stream."""
 
-    def __init__(
-        self,
-        wires: Wires,
-        target: Target,
-        platform: LocalPlatform,
-        emulator: Emulator,
-        say: Callable[[str], None],
-    ) -> None:
-        self._wires = wires
-        self._platform = platform
-        self._emulator = emulator
-        self._disorder = Disorder(target, wires.schedule.seed)
+    wires: Wires
+    platform: LocalPlatform
+    emulator: Emulator
+    disorder: Disorder
+    losses: Losses
+
+
+class Conductor:
+    """Does each act at its time, in one thread, while the storm runs in another.
+
+    Attributes:
+        open: what had not followed when the local AWS was back: what the restart may have lost.
+    """
+
+    def __init__(self, stage: Stage, say: Callable[[str], None]) -> None:
+        self._stage = stage
+        self._wires = stage.wires
+        self._disorder = stage.disorder
         self._say = say
         self._sent = 0
+        self._held_before = 0
+        self._storms: Callable[[], bool] = lambda: True
         self._up = threading.Event()
         self._up.set()
         self._threads: list[threading.Thread] = []
         self._failed: list[BaseException] = []
+        self.open = Open()
 
     def run(self, directory: RunDirectory, home: Path, occasions: tuple[Occasion, ...]) -> None:
         """Send the storm to its end. Afterwards no fault is injected any more.
@@ -65,12 +79,11 @@ class Conductor:
         """
         settings = directory.settings()
         self._disorder.bring_back_soon()
-        self._beside(storm.run, directory, settings, home, self._note)
-        [storming] = self._threads
+        storming = self._beside(storm.run, directory, settings, home, self._note)
+        self._storms = storming.is_alive
         try:
             for occasion in occasions:
-                while self._sent < occasion.attempts and storming.is_alive():
-                    storming.join(_LOOK_SECONDS)
+                self._wait_for(partial(self._has_sent, occasion.attempts))
                 self._up.wait()
                 self._say(f"at {self._sent:>5} attempts: {occasion.act.value}")
                 self._act(occasion)
@@ -82,30 +95,58 @@ class Conductor:
         if self._failed:
             raise self._failed[0]
 
+    def _has_sent(self, attempts: int) -> bool:
+        return self._sent >= attempts
+
     def _note(self, attempts: int) -> None:
         self._sent = attempts
 
-    def _act(self, occasion: Occasion) -> None:
-        wires = self._wires
-        if occasion.act is Act.ARM:
-            wires.armed.set()
-        elif occasion.act is Act.DELAY_QUEUES:
-            self._disorder.delay_queues(DELAY_SECONDS)
-            wires.reorder.set()
-        elif occasion.act is Act.FLOW_QUEUES:
-            wires.reorder.clear()
-            self._disorder.delay_queues(0)
-        elif occasion.act is Act.COPY_STREAM:
-            # A batch takes as long as its calls are made to take.
-            self._beside(self._copy, occasion.number)
-        elif occasion.act is Act.HOLD_DISPATCH:
-            wires.held.add("dispatch")
-        else:
-            # The storm goes on meanwhile: bringing all of it up takes longer than its first answer.
-            self._up.clear()
-            self._beside(self._restart)
+    def _wait_for(self, there: Callable[[], bool]) -> None:
+        """Until it is so; or the storm is over, after which nothing new comes."""
+        while not there() and self._storms():
+            time.sleep(_LOOK_SECONDS)
 
-    def _beside(self, act: Callable[..., None], *arguments: object) -> None:
+    def _act(self, occasion: Occasion) -> None:
+        acts: dict[Act, Callable[[], object]] = {
+            Act.ARM: self._wires.armed.set,
+            Act.DELAY_QUEUES: lambda: self._delay(DELAY_SECONDS),
+            Act.FLOW_QUEUES: lambda: self._delay(0),
+            # A batch takes as long as its calls are made to take.
+            Act.COPY_STREAM: lambda: self._beside(self._copy, occasion.number),
+            Act.OUTAGE: self._hold,
+            Act.RECOVER: self._let_go,
+            Act.HOLD_DISPATCH: self._hold,
+            Act.RESTART: self._begin_restart,
+        }
+        acts[occasion.act]()
+
+    def _delay(self, seconds: int) -> None:
+        self._wires.sends.delay = None  # nothing is known of what is sent while it changes
+        self._disorder.delay_queues(seconds)
+        self._wires.sends.delay = seconds
+
+    def _hold(self) -> None:
+        self._held_before = self._wires.tally.counts[Kind.HELD]
+        self._wires.held.add("dispatch")
+
+    def _is_held(self) -> bool:
+        """Whether dispatch has met the throttling store by now."""
+        return self._wires.tally.counts[Kind.HELD] > self._held_before
+
+    def _let_go(self) -> None:
+        self._wait_for(self._is_held)
+        self._wires.held.clear()
+
+    def _begin_restart(self) -> None:
+        # However few requests a run has: a stream without records would show nothing of a lost one. Those
+        # that wait in dispatch's own queue outlive a stop.
+        self._wait_for(self._is_held)
+        self._wait_for(lambda: len(self._stage.losses.unrecorded()) > self._disorder.parked())
+        # The storm goes on meanwhile: bringing all of it up takes longer than its first answer.
+        self._up.clear()
+        self._beside(self._restart)
+
+    def _beside(self, act: Callable[..., None], *arguments: object) -> threading.Thread:
         """Do something that takes its time beside the script."""
 
         def do() -> None:
@@ -117,6 +158,7 @@ class Conductor:
         thread = threading.Thread(target=do, name=act.__name__)
         thread.start()
         self._threads.append(thread)
+        return thread
 
     def _copy(self, number: int) -> None:
         try:
@@ -128,25 +170,31 @@ class Conductor:
 
     def _restart(self) -> None:
         """SIGTERM in the middle of everything; it saves items and queues, and no stream."""
-        endpoint = self._emulator.endpoint()
+        emulator = self._stage.emulator
+        endpoint = emulator.endpoint()
         assert endpoint is not None, "it runs"
         # What is on its way is cut off; the clients see that when the API is there again.
         with standing_still(storm_clients()) as go_on, self._script_goes_on():
-            if not self._emulator.stop():
+            if not emulator.stop():
                 raise NothingSaved(
                     "the local AWS had to be killed and saved nothing: this run proves nothing"
                 )
             self._wires.held.clear()
+            self._wires.tally.restarted = True
             self._beside(self._go_on_when_up, endpoint.port, go_on)
-            self._platform.up()
+            self._stage.platform.up()
         self._wires.tally.add(Kind.RESTART)
 
     def _go_on_when_up(self, port: int, go_on: Callable[[], None]) -> None:
         deadline = time.monotonic() + HEALTHY_SECONDS
         while not port_taken(port) and time.monotonic() < deadline:
             time.sleep(_LOOK_SECONDS)
-        self._up.set()
-        go_on()
+        try:
+            # While the clients stand still: what is missing now, the stop has cut off.
+            self.open = self._stage.losses.open()
+        finally:
+            self._up.set()
+            go_on()
 
     @contextmanager
     def _script_goes_on(self) -> Iterator[None]:
@@ -158,5 +206,6 @@ class Conductor:
 
     def _calm(self) -> None:
         self._wires.armed.clear()
-        self._wires.reorder.clear()
         self._wires.held.clear()
+        if self._wires.sends.delay != 0:
+            self._delay(0)

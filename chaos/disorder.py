@@ -11,18 +11,18 @@ from boto3.dynamodb.types import Binary
 from botocore.config import Config
 
 from infra.naming import ALIAS, WORK_QUEUES, Names
+from ops.local.queued import RETRY_QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from loadtest.target import Target
 
-# A queue that delays: what was sent before and after it is handed out first. Longer than a few sends take.
-DELAY_SECONDS: Final = 4
+# A queue that delays: what is sent after that ends is handed out first. Longer than a few sends take.
+DELAY_SECONDS: Final = 5
 # The platform hides a message for six times its worker's timeout, as AWS advises: 12 minutes, which no run
 # can wait for. So much is longer than nearly every invocation; where it is not, the message comes twice.
 _HIDDEN_SECONDS: Final = 45
-RETRY_QUEUE: Final = "dispatch-retry"
 # Of the stream's records, as many as are handed out again at one occasion, in batches of at most ten: the
 # mapping's own batches begin and end elsewhere.
 _COPIES: Final = 40
@@ -57,10 +57,18 @@ class Disorder:
             url = sqs.get_queue_url(QueueName=self._names.platform(name))["QueueUrl"]
             sqs.set_queue_attributes(QueueUrl=url, Attributes={"DelaySeconds": str(seconds)})
 
+    def parked(self) -> int:
+        """How many records wait in dispatch's own queue. Raises ClientError or BotoCoreError."""
+        sqs = self._client("sqs")
+        counts = [f"ApproximateNumberOfMessages{one}" for one in ("", "NotVisible", "Delayed")]
+        url = sqs.get_queue_url(QueueName=self._names.platform(RETRY_QUEUE))["QueueUrl"]
+        answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=counts)
+        return sum(int(answer["Attributes"][name]) for name in counts)
+
     def copy_stream(self, number: int) -> Iterator[int]:
         """Hand some of the stream's records to dispatch again, shuffled and in other batches.
 
-        Yields the size of each batch once it was handed out. Raises ClientError or BotoCoreError.
+        Yields the size of each batch that dispatch took. Raises ClientError or BotoCoreError.
 
         Which of them: chance from the seed and the occasion's number, over what is in the stream by now.
         """
@@ -72,12 +80,14 @@ class Disorder:
             size = dice.randint(1, min(_MOST_IN_BATCH, len(chosen)))
             batch, chosen = chosen[:size], chosen[size:]
             # A batch that fails is not sent again: it is a copy, and the mapping brings its own again.
-            functions.invoke(
+            answer = functions.invoke(
                 FunctionName=self._names.platform("dispatch"),
                 Qualifier=ALIAS,
                 Payload=json.dumps({"Records": batch}, default=_plain).encode(),
             )
-            yield len(batch)
+            # One that it failed (under faults of its own) was not delivered again.
+            if "FunctionError" not in answer:
+                yield len(batch)
 
     def _due_records(self) -> list[dict[str, Any]]:
         """The stream's records that its mapping's filter lets through (an image with an outbox)."""

@@ -26,9 +26,9 @@ class Kind(Enum):
     COPY = "message sent twice, its copy late"
     KILL_BEFORE = "worker killed before the call's effect"
     KILL_AFTER = "worker killed after the call's effect"
-    HELD = "dispatch held before the restart (throttled)"
+    HELD = "dispatch held up by the store (throttled)"
     STREAM_COPY = "stream record delivered again, late, in another batch"
-    REORDERED = "message sent while its queue delays, behind later ones"
+    REORDERED = "message seen before one that was sent earlier"
     RESTART = "local AWS stopped (SIGTERM) and started with its state"
     SKEWED_CLOCK = "worker with a clock of its own"
 
@@ -44,7 +44,7 @@ class Fault:
 QUEUEING: Final = frozenset({"sqs", "sns", "events"})
 """Services (by their name in a signature) whose calls send a message, which may be sent twice."""
 
-# Parts of 1,000 calls. botocore tries twice, so that a call fails for good once in some 150: often enough
+# Parts of 1,000 calls. botocore tries twice, so that a call fails for good once in some 75: often enough
 # that each function's own answer to that is seen, seldom enough that most of the storm is work and not 503s.
 _PARTS: Final[tuple[tuple[Kind, int], ...]] = (
     (Kind.LATENCY, 30),
@@ -66,8 +66,8 @@ _FIRST_CALLS: Final = 40
 _FIRST: Final = frozenset({("ingest", "dynamodb"), ("dispatch", "sns")})
 
 # (least, most) seconds. Latency: past the functions' own time limit for an answer (2 s) now and then. A late
-# effect: after the SDK's retry, which comes within a second. A copy: after later messages of the same queue.
-_SECONDS: Final = {Kind.LATENCY: (0.05, 2.5), Kind.LATE_EFFECT: (0.3, 3.0), Kind.COPY: (0.5, 12.0)}
+# effect: after the SDK's retry, which waits for a second at most. A copy: after later messages of its queue.
+_SECONDS: Final = {Kind.LATENCY: (0.05, 2.5), Kind.LATE_EFFECT: (1.3, 3.0), Kind.COPY: (0.5, 12.0)}
 
 
 @dataclass(frozen=True, slots=True)

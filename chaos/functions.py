@@ -1,4 +1,4 @@
-"""The functions under chaos: their AWS behind the proxy, clocks off, a fault planted where one is wanted."""
+"""The functions under chaos: their AWS behind the proxy, their clocks off, and perhaps a fault planted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import urllib.request
 import zipfile
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,7 @@ from chaos.calls import CLOCK_MARK
 from chaos.refusing import SERVICES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
 
     from chaos.plants import Plant
     from ops.local.clients import Clients
@@ -50,16 +50,22 @@ class Code:
 
     Attributes:
         seed: of the clocks. skew_seconds: how far a worker's clock is off at most, to either side.
-        plants: faults of the product (the negative controls).
+        plant: a fault of the product (the negative control), there from the start of a run to its verdict.
     """
 
     seed: int
     skew_seconds: int = SKEW_SECONDS
-    plants: Sequence[Plant] = ()
+    plant: Plant | None = None
 
-    def of(self, name: str) -> Code:
-        """What is changed in one function."""
-        return replace(self, plants=[one for one in self.plants if name in one.functions])
+
+def plant(aws: Clients, names: Mapping[str, str], fault: Plant) -> None:
+    """Give the functions of a fault their faulty code, for good. `names`: physical ones, by short name.
+
+    Raises:
+        ValueError: the code is no more what the fault was made for.
+    """
+    for name in fault.functions:
+        _publish(aws, names[name], with_plant(_code(aws, names[name]), fault))
 
 
 @contextmanager
@@ -70,60 +76,69 @@ def under_chaos(
 
     Args:
         names: the functions' physical names. urls: where the proxy listens; both by short name.
-        code: what of theirs is changed.
+        code: whose clocks they get.
     """
-    good = {name: _version(aws, function) for name, function in names.items()}
+    before = {name: _version(aws, function) for name, function in names.items()}
     try:
         for name, function in names.items():
-            _change(aws, function, urls[name], code.of(name))
+            _reroute(aws, function, urls[name])
+            _publish(aws, function, with_clock(_code(aws, function), code))
         yield
     finally:
         for name, function in names.items():
-            aws.functions.update_alias(FunctionName=function, Name=_ALIAS, FunctionVersion=good[name])
+            aws.functions.update_alias(FunctionName=function, Name=_ALIAS, FunctionVersion=before[name])
+
+
+def with_clock(code: bytes, change: Code) -> bytes:
+    """A function's zip in which each worker has a clock of its own. Raises ValueError: it is no such zip."""
+    skew = _SKEW.format(seed=change.seed, most=change.skew_seconds, mark=CLOCK_MARK).encode()
+    return _edited(code, {_FIRST_MODULE: lambda _, content: content + skew})
+
+
+def with_plant(code: bytes, fault: Plant) -> bytes:
+    """A function's zip with a fault in it. Raises ValueError: its place is not there, or more than once."""
+    return _edited(code, {fault.file: fault.put})
 
 
 def _version(aws: Clients, function: str) -> str:
     return str(aws.functions.get_alias(FunctionName=function, Name=_ALIAS)["FunctionVersion"])
 
 
-def _change(aws: Clients, function: str, url: str, change: Code) -> None:
-    known: dict[str, Any] = dict(aws.functions.get_function(FunctionName=function))
-    with urllib.request.urlopen(known["Code"]["Location"], timeout=_SECONDS) as answer:  # noqa: S310 - loopback
-        code = answer.read()
-    variables = known["Configuration"].get("Environment", {}).get("Variables", {})
+def _code(aws: Clients, function: str) -> bytes:
+    url = aws.functions.get_function(FunctionName=function)["Code"]["Location"]
+    with urllib.request.urlopen(url, timeout=_SECONDS) as answer:  # noqa: S310 - loopback
+        return bytes(answer.read())
+
+
+def _publish(aws: Clients, function: str, code: bytes) -> None:
+    aws.functions.update_function_code(FunctionName=function, ZipFile=code)
+    version = aws.functions.publish_version(FunctionName=function)["Version"]
+    aws.functions.update_alias(FunctionName=function, Name=_ALIAS, FunctionVersion=version)
+
+
+def _reroute(aws: Clients, function: str, url: str) -> None:
+    known: dict[str, Any] = dict(aws.functions.get_function_configuration(FunctionName=function))
+    variables = known.get("Environment", {}).get("Variables", {})
     rerouted = {f"AWS_ENDPOINT_URL_{_VARIABLE.get(one, one).upper()}": url for one in SERVICES}
     aws.functions.update_function_configuration(
         FunctionName=function, Environment={"Variables": {**variables, **rerouted}}
     )
-    aws.functions.update_function_code(FunctionName=function, ZipFile=changed(code, change))
-    version = aws.functions.publish_version(FunctionName=function)["Version"]
-    aws.functions.update_alias(FunctionName=function, Name=_ALIAS, FunctionVersion=version)
 
 
 # botocore's name of a service in such a variable is its service id; EventBridge's is not its signing name.
 _VARIABLE: Final = {"events": "eventbridge"}
 
 
-def changed(code: bytes, change: Code) -> bytes:
-    """A function's zip with the skewed clock and the plants in it.
-
-    Raises:
-        ValueError: the place of a plant is not in the code, or more than once (it has to be planted anew).
-    """
+def _edited(code: bytes, edits: Mapping[str, Callable[[str, bytes], bytes]]) -> bytes:
     bundle, target = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
-    touched = {_FIRST_MODULE, *(plant.file for plant in change.plants)}
+    if missing := edits.keys() - set(bundle.namelist()):
+        raise ValueError(f"{', '.join(sorted(missing))}: not in the function's code")
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         # Without what was compiled of them: Python takes that without a look at the source.
-        for name in (name for name in bundle.namelist() if _source_of(name) not in touched):
+        for name in (name for name in bundle.namelist() if _source_of(name) not in edits):
             archive.writestr(name, bundle.read(name))
-        for name in touched & set(bundle.namelist()):
-            content = bundle.read(name)
-            if name == _FIRST_MODULE:
-                skew = _SKEW.format(seed=change.seed, most=change.skew_seconds, mark=CLOCK_MARK)
-                content += skew.encode()
-            for plant in change.plants:
-                content = plant.put(name, content)
-            archive.writestr(name, content)
+        for name, edit in edits.items():
+            archive.writestr(name, edit(name, bundle.read(name)))
     return target.getvalue()
 
 

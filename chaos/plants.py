@@ -51,5 +51,19 @@ PLANTS: Final = {
         "    if status is not None:\n        return trace.republished\n"
         "    stage = dependencies.settings.stage\n    follows",
     ),
+    # A record that met an outage is said to be done, so that the stream does not bring it again.
+    "outage-acknowledged": Plant(
+        ("dispatch",),
+        "handlers/dispatch.py",
+        "in its place.\n        trace.failed(error)\n        raise\n",
+        "in its place.\n        trace.failed(error)\n",
+    ),
+    # `notify` says that it has published, and has not.
+    "notify-forgets": Plant(
+        ("notify",),
+        "handlers/notify.py",
+        "        dependencies.topics.publish(notice, notice.event)\n",
+        "",
+    ),
 }
 """By the name that `--plant` takes."""

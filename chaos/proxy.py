@@ -6,27 +6,23 @@ import http.client
 import socket
 import struct
 import threading
-import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from chaos import refusing
-from chaos.calls import clock_of, operation_of, service_of
+from chaos.calls import operation_of, service_of
 from chaos.faults import Fault, Kind
+from chaos.wires import Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from chaos.faults import Schedule
-    from chaos.tally import Tally
+    from chaos.wires import Wires
 
     _Note: TypeAlias = Callable[[Kind], None]
 
-# Longer than a function waits for any answer (2 s) and shorter than one lives (30 s).
-_UPSTREAM_SECONDS: Final = 20.0
 # What the proxy says itself.
 _HOP_BY_HOP: Final = frozenset({"content-length", "transfer-encoding", "connection", "server", "date"})
 # SO_LINGER, on, 0 s: closing then resets the connection instead of ending it in good order.
@@ -34,84 +30,14 @@ _RESETTING: Final = struct.pack("ii", 1, 0)
 _BEFORE: Final = frozenset({Kind.RESET, Kind.LATE_EFFECT, Kind.KILL_BEFORE})
 
 
-@dataclass
-class Wires:
-    """The running proxy.
-
-    Attributes:
-        urls: where each function has to connect, by function.
-        armed: faults are injected; else everything passes.
-        held: these functions' writes to the store are throttled, all of them, armed or not.
-        reorder: queues hold back what is sent now (`chaos.disorder`): such messages are counted.
-    """
-
-    schedule: Schedule
-    tally: Tally
-    upstream: str
-    kill: Callable[[int], bool]
-    urls: dict[str, str] = field(default_factory=dict)
-    armed: threading.Event = field(default_factory=threading.Event)
-    held: set[str] = field(default_factory=set)
-    reorder: threading.Event = field(default_factory=threading.Event)
-    _clocks: set[tuple[int, int]] = field(default_factory=set)
-
-    def note_clock(self, function: str, headers: Mapping[str, str]) -> None:
-        """Count a worker whose clock is off, once."""
-        clock = clock_of(headers)
-        if self.armed.is_set() and clock is not None and clock[1] and clock not in self._clocks:
-            self._clocks.add(clock)
-            self.tally.add(Kind.SKEWED_CLOCK, function, *clock)
-
-    def decide(self, function: str, service: str, operation: str) -> tuple[Fault | None, int]:
-        """The fault for the call that has just come, and the call's number."""
-        if function in self.held and service == "dynamodb":
-            return Fault(Kind.HELD), 0
-        if not self.armed.is_set() or service not in refusing.SERVICES:
-            return None, 0
-        number = self.tally.number(function, service)
-        if self.reorder.is_set() and operation == "SendMessage":
-            self.tally.add(Kind.REORDERED, function, service, operation, number)
-        return self.schedule.of_call(function, service, number), number
-
-    def forward(self, call: Call) -> tuple[int, list[tuple[str, str]], bytes]:
-        """Send a call on as it is. Raises OSError or http.client.HTTPException: the AWS is not there."""
-        upstream = http.client.HTTPConnection(self.upstream, timeout=_UPSTREAM_SECONDS)
-        try:
-            # The headers go on as they are, Host too: the signature covers them.
-            upstream.request(call.method, call.path, call.body, dict(call.headers))
-            answer = upstream.getresponse()
-            return answer.status, answer.getheaders(), answer.read()
-        finally:
-            upstream.close()
-
-    def forward_later(self, call: Call, seconds: float) -> None:
-        """Send it on after a while; nobody waits for the answer."""
-
-        def send() -> None:
-            try:
-                self.forward(call)
-            except (OSError, http.client.HTTPException):
-                return  # the AWS was stopped meanwhile, as a request that is lost on its way
-
-        timer = threading.Timer(seconds, send)
-        timer.daemon = True
-        timer.start()
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A request as it came."""
-
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: bytes
-
-
 @contextmanager
 def between(wires: Wires, functions: Iterable[str]) -> Iterator[Wires]:
-    """Run the proxy for the length of the block, with a port for each function."""
+    """Run the proxy for the length of the block, with a port for each function.
+
+    The end waits for what is still to take effect (some 12 s at most: `chaos.faults`).
+    """
     with ExitStack() as stack:
+        stack.callback(wires.finish)
         for function in functions:
             server = _Server(wires, function)
             thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -157,8 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
         call = Call("POST", self.path, dict(self.headers.items()), body)
         service, operation = service_of(call.headers), operation_of(call.headers, body)
         function, wires = self.server.function, self.server.wires
-        wires.note_clock(function, call.headers)
-        fault, number = wires.decide(function, service, operation)
+        wires.note(function, service, call.headers)
+        fault, number = wires.decide(function, service)
 
         def note(kind: Kind) -> None:
             wires.tally.add(kind, function, service, operation, number)
@@ -179,21 +105,25 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.kind in _BEFORE:
             self._before(call, fault, note)
         elif fault.kind in {Kind.LATENCY, Kind.COPY}:
-            time.sleep(fault.seconds if fault.kind is Kind.LATENCY else 0)
-            note(fault.kind)
-            self._pass(call)
-            if fault.kind is Kind.COPY:
-                self.server.wires.forward_later(call, fault.seconds)
+            self._late_or_twice(call, fault, note)
         else:
             self.server.wires.forward(call)
             note(self._killed(Kind.KILL_AFTER, fault.kind, otherwise=Kind.LOST_ANSWER))
             self._drop()
 
+    def _late_or_twice(self, call: Call, fault: Fault, note: _Note) -> None:
+        """It passes; what is wrong is when, or how often."""
+        if fault.kind is Kind.LATENCY:
+            self.server.wires.pause(fault.seconds)
+            note(fault.kind)
+        self._pass(call)
+        if fault.kind is Kind.COPY:
+            self.server.wires.forward_later(call, fault.seconds, lambda: note(fault.kind))
+
     def _before(self, call: Call, fault: Fault, note: _Note) -> None:
         """Nothing has happened yet when the caller loses its connection, or its life."""
         if fault.kind is Kind.LATE_EFFECT:
-            self.server.wires.forward_later(call, fault.seconds)
-            note(fault.kind)
+            self.server.wires.forward_later(call, fault.seconds, lambda: note(fault.kind))
         else:
             note(self._killed(Kind.KILL_BEFORE, fault.kind, otherwise=Kind.RESET))
         self._drop()

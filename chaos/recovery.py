@@ -35,11 +35,6 @@ def replay(home: Path, *, republish: bool = False) -> int:
     return int(_run(home, words)["queued"])
 
 
-def missing(home: Path) -> int:
-    """`onceward dispatch replay --dry-run`: how many receipts have no record. Raises RecoveryFailed."""
-    return int(_run(home, ["dispatch", "replay", "--since", _SINCE, "--dry-run"])["due"])
-
-
 def redrive(home: Path) -> dict[str, int]:
     """`onceward dlq redrive` of every queue: how many letters each sent back. Raises RecoveryFailed."""
     return {name: int(_run(home, ["dlq", "redrive", name, "--yes"])["sent"]) for name in REDRIVEN}

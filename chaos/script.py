@@ -17,6 +17,8 @@ class Act(Enum):
     DELAY_QUEUES = "the queues of work hold back what is sent"
     FLOW_QUEUES = "they hand out at once again"
     COPY_STREAM = "old records of the stream are handed to dispatch again"
+    OUTAGE = "the store throttles dispatch, for a while"
+    RECOVER = "it lets dispatch through again"
     HOLD_DISPATCH = "the store throttles dispatch"
     RESTART = "the local AWS is stopped and started"
 
@@ -36,6 +38,8 @@ _ARMED_AT: Final = 0.04
 _RESTART_FROM, _RESTART_TO = 0.40, 0.60
 # So much of the storm before it dispatch is held, so that its stream has records which the restart loses.
 _HELD_FOR: Final = 0.04
+# An outage that nothing but dispatch itself may end well: no restart is near.
+_OUTAGE: Final = (0.74, 0.78)
 _COPIES_AT: Final = (0.15, 0.30, 0.70, 0.80, 0.90, 0.97)
 _DELAYED: Final = ((0.10, 0.20), (0.25, 0.35), (0.65, 0.75), (0.85, 0.95))
 
@@ -48,6 +52,8 @@ def script(schedule: Schedule, requests: int) -> tuple[Occasion, ...]:
         Occasion(int(_ARMED_AT * requests), Act.ARM),
         Occasion(restart - max(1, int(_HELD_FOR * requests)), Act.HOLD_DISPATCH),
         Occasion(restart, Act.RESTART),
+        Occasion(int(_OUTAGE[0] * requests), Act.OUTAGE),
+        Occasion(int(_OUTAGE[1] * requests), Act.RECOVER),
         *(Occasion(int(part * requests), Act.COPY_STREAM, n) for n, part in enumerate(_COPIES_AT)),
     ]
     for number, (start, end) in enumerate(_DELAYED):

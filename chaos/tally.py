@@ -17,12 +17,18 @@ class Tally:
 
     Attributes:
         counts: by kind. calls: by function and service, how many calls came while faults were on.
+        before, after: by function and service, what came at all before and after the restart.
+        clocks: of each worker, its process and the seconds that its clock is off.
     """
 
     def __init__(self, log: Path) -> None:
         """`log`: a line for each fault: its kind, function, service, operation and number; never a body."""
         self.counts: Counter[Kind] = Counter()
         self.calls: Counter[tuple[str, str]] = Counter()
+        self.before: Counter[tuple[str, str]] = Counter()
+        self.after: Counter[tuple[str, str]] = Counter()
+        self.restarted = False
+        self.clocks: set[tuple[int, int]] = set()
         self._lock = threading.Lock()
         self._log = log.open("a", encoding="utf-8", buffering=1)
 
@@ -32,11 +38,29 @@ class Tally:
             self.calls[function, service] += 1
             return self.calls[function, service] - 1
 
+    def came(self, function: str, service: str) -> None:
+        """A call has come."""
+        with self._lock:
+            (self.after if self.restarted else self.before)[function, service] += 1
+
+    def add_clock(self, clock: tuple[int, int]) -> bool:
+        """A worker says what its clock is; whether that is new."""
+        with self._lock:
+            known = clock in self.clocks
+            self.clocks.add(clock)
+            return not known
+
     def add(self, kind: Kind, *words: object, times: int = 1) -> None:
         """Count a fault that was injected. `words` say where, for the log."""
         with self._lock:
             self.counts[kind] += times
             self._log.write(" ".join(map(str, (kind.name, times, *words))) + "\n")
+
+    @property
+    def gap(self) -> int:
+        """The seconds between the two workers whose clocks are furthest apart."""
+        offsets = [seconds for _, seconds in self.clocks]
+        return max(offsets) - min(offsets) if offsets else 0
 
     @property
     def missing(self) -> list[Kind]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chaos.calls import clock_of
-from chaos.functions import SKEW_SECONDS, Code, changed
+from chaos.functions import SKEW_SECONDS, Code, with_clock, with_plant
 from chaos.plants import PLANTS, Plant
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,7 +36,7 @@ def _bundle() -> bytes:
 
 
 def test_each_worker_has_a_clock_of_its_own_and_says_how_far_it_is_off(tmp_path: Path) -> None:
-    zipfile.ZipFile(io.BytesIO(changed(_bundle(), Code(7)))).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(with_clock(_bundle(), Code(7)))).extractall(tmp_path)
     offsets = set()
     for _ in range(3):
         done = subprocess.run(
@@ -53,7 +53,7 @@ def test_each_worker_has_a_clock_of_its_own_and_says_how_far_it_is_off(tmp_path:
 
 
 def test_what_was_compiled_of_a_changed_module_is_left_out_since_python_would_take_it_unseen() -> None:
-    kept = zipfile.ZipFile(io.BytesIO(changed(_bundle(), Code(7)))).namelist()
+    kept = zipfile.ZipFile(io.BytesIO(with_clock(_bundle(), Code(7)))).namelist()
     assert sorted(kept) == ["handlers/__init__.py", "handlers/__pycache__/ingest.cpython-311.pyc"]
 
 
@@ -72,7 +72,13 @@ def test_a_plant_whose_place_has_changed_is_refused() -> None:
         Plant(("ingest",), "handlers/x.py", "good", "bad").put("handlers/x.py", b"good good")
 
 
-def test_only_the_functions_of_a_plant_get_it() -> None:
-    code = Code(7, plants=[PLANTS["second-delivery-dropped"]])
-    assert code.of("dispatch").plants
-    assert not code.of("ingest").plants
+def test_a_plant_is_put_into_the_code_and_what_was_compiled_of_it_left_out() -> None:
+    plant = Plant(("ingest",), "handlers/__init__.py", "First", "Second")
+    planted = zipfile.ZipFile(io.BytesIO(with_plant(_bundle(), plant)))
+    assert planted.read("handlers/__init__.py") == b'"""Second."""\n'
+    assert "handlers/__pycache__/__init__.cpython-311.pyc" not in planted.namelist()
+
+
+def test_a_plant_whose_file_is_not_in_the_code_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"handlers/gone\.py: not in the function's code"):
+        with_plant(_bundle(), Plant(("ingest",), "handlers/gone.py", "good", "bad"))

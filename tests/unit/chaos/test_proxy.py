@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,15 @@ from botocore.config import Config
 from botocore.exceptions import ClientError, ConnectionClosedError, HTTPClientError
 
 from chaos.faults import Fault, Kind, Schedule
-from chaos.proxy import Wires, between, upstream_of
+from chaos.proxy import between, upstream_of
+from chaos.sends import Sends
 from chaos.tally import Tally
+from chaos.wires import Call, Wires
 from handlers.adapters.aws import code_of, is_not_now
 from tests.unit.chaos.upstream import Upstream, upstream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 SECRET_BODY = "what a caller sent"
@@ -88,10 +91,14 @@ def test_without_a_fault_a_call_passes_and_is_counted(world: World) -> None:
     assert not world.tally.counts
 
 
-@first(Kind.LATENCY, 0.01)
+@first(Kind.LATENCY, 7.5)
 def test_a_late_answer_is_the_answer(world: World) -> None:
+    waited: list[float] = []
+    world.wires.pause = waited.append
     assert world.send()["MessageId"] == "one"
+    assert waited == [7.5]
     assert len(world.behind.effects) == 1
+    assert world.tally.counts == {Kind.LATENCY: 1}
 
 
 @first(Kind.RESET)
@@ -99,6 +106,7 @@ def test_a_reset_connection_has_no_effect_and_the_sdk_tries_again(world: World) 
     with pytest.raises(BROKEN):
         world.send()
     assert world.behind.effects == []
+    assert world.tally.counts == {Kind.RESET: 1}
     assert world.send()["MessageId"] == "one"
 
 
@@ -106,30 +114,57 @@ def test_a_reset_connection_has_no_effect_and_the_sdk_tries_again(world: World) 
 def test_a_lost_answer_took_effect_and_the_sdks_retry_does_it_again(world: World) -> None:
     assert world.send(attempts=2)["MessageId"] == "one"
     assert len(world.behind.effects) == 2
+    assert world.tally.counts == {Kind.LOST_ANSWER: 1}
 
 
 @first(Kind.LATE_EFFECT, 0.05)
 def test_a_late_effect_comes_after_its_caller_was_cut_off(world: World) -> None:
     with pytest.raises(BROKEN):
         world.send()
-    world.behind.wait_for(1)
+    world.wires.finish()
+    assert len(world.behind.effects) == 1
+    assert world.tally.counts == {Kind.LATE_EFFECT: 1}
+
+
+@pytest.mark.parametrize("world", [Fault(Kind.COPY, 0.05), Fault(Kind.LATE_EFFECT, 0.05)], indirect=True)
+def test_what_was_to_take_effect_later_is_not_counted_when_the_aws_was_gone_by_then(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = world.wires.forward_later
+
+    def then_gone(call: Call, seconds: float, note: Callable[[], None]) -> None:
+        world.wires.upstream = "127.0.0.1:9"
+        begun(call, seconds, note)
+
+    monkeypatch.setattr(world.wires, "forward_later", then_gone)
+    with suppress(*BROKEN):
+        world.send()
+    world.wires.finish()
+    assert not world.tally.counts
 
 
 @first(Kind.COPY, 0.05)
 def test_a_copied_message_is_sent_twice_and_answered_once(world: World) -> None:
     assert world.send()["MessageId"] == "one"
-    world.behind.wait_for(2)
+    world.wires.finish()
+    assert len(world.behind.effects) == 2
     assert world.behind.effects[0] == world.behind.effects[1]
+    assert world.tally.counts == {Kind.COPY: 1}
 
 
 @pytest.mark.parametrize(
-    ("world", "effects"), [(Fault(Kind.KILL_BEFORE), 0), (Fault(Kind.KILL_AFTER), 1)], indirect=["world"]
+    ("world", "effects", "kind"),
+    [(Fault(Kind.KILL_BEFORE), 0, Kind.KILL_BEFORE), (Fault(Kind.KILL_AFTER), 1, Kind.KILL_AFTER)],
+    indirect=["world"],
 )
-def test_the_worker_that_calls_is_killed_before_or_after_the_effect(world: World, effects: int) -> None:
+def test_the_worker_that_calls_is_killed_before_or_after_the_effect(
+    world: World, effects: int, kind: Kind
+) -> None:
     with pytest.raises(BROKEN):
         world.send()
     assert len(world.killed) == 1
     assert len(world.behind.effects) == effects
+    assert world.tally.counts == {kind: 1}
 
 
 @pytest.mark.parametrize(
@@ -179,11 +214,25 @@ def test_a_held_function_is_throttled_at_the_store_and_nowhere_else(world: World
 
 
 @pytest.mark.parametrize("world", [None], indirect=True)
-def test_messages_are_counted_as_reordered_only_while_the_queues_delay(world: World) -> None:
+def test_a_message_is_counted_as_reordered_when_it_overtakes_another(world: World) -> None:
+    world.wires.sends = Sends(["q"])
     world.send()
-    world.wires.reorder.set()
+    world.wires.sends.delay = 60
     world.send()
-    assert world.tally.counts[Kind.REORDERED] == 1
+    world.send()
+    assert not world.tally.counts
+    world.wires.sends.delay = 0
+    world.send()
+    assert world.tally.counts == {Kind.REORDERED: 1}
+
+
+@pytest.mark.parametrize("world", [None], indirect=True)
+def test_each_call_that_comes_is_told_apart_by_whether_the_restart_was_before_it(world: World) -> None:
+    world.wires.armed.clear()
+    world.send()
+    world.tally.restarted = True
+    world.send()
+    assert (world.tally.before, world.tally.after) == ({("fulfil", "sqs"): 1}, {("fulfil", "sqs"): 1})
 
 
 @pytest.mark.parametrize("world", [None], indirect=True)
@@ -193,7 +242,10 @@ def test_a_worker_tells_of_its_clock_and_is_counted_once(
     monkeypatch.setenv("AWS_SDK_UA_APP_ID", "chaosclock-4711--42")
     world.send()
     world.send()
-    assert world.tally.counts[Kind.SKEWED_CLOCK] == 1
+    assert world.tally.counts == {Kind.SKEWED_CLOCK: 1}
+    monkeypatch.setenv("AWS_SDK_UA_APP_ID", "chaosclock-4712-17")
+    world.send()
+    assert world.tally.gap == 59
 
 
 @first(Kind.LOST_ANSWER)
