@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from handlers.domain.errors import Unavailable
 from handlers.domain.receipt import Receipt, Status, StoredResponse
+from proof.aws import AwsPort
 from proof.ports import Applied
-from proof.programs import Raised, name_in
+from proof.programs import name_in
 from proof.provider import HONOURS_MS, SETTLE_MS
 from proof.receipt_changes import LIVES_MS, Change, broken_by_answer, broken_by_deletion, broken_by_ttl
 from tests.fakes.receipts import InMemoryReceipts
@@ -91,11 +91,10 @@ class AskingStore:
         return outcome
 
 
-class Receipts:
+class Receipts(AwsPort):
     """The port."""
 
     name = "receipts"
-    resends = True
 
     def __init__(self, skews_ms: Mapping[str, int] | None = None) -> None:
         """`skews_ms`: how far each attempt's worker is off, by its name; the others are not."""
@@ -122,15 +121,6 @@ class Receipts:
         broken += broken_by_deletion(place for place, _ in state.items if place not in store.items)
         items = tuple(sorted(store.items.items(), key=lambda one: one[0]))
         return Applied(Table(items, windows), result, tuple(broken))
-
-    def unreached(self, call: Call) -> Raised | None:
-        """See `Port`."""
-        return self.unanswered(call)
-
-    def unanswered(self, call: Call) -> Raised | None:
-        """See `Port`. The SDK gave up: nobody knows whether it was written."""
-        del call
-        return Raised(Unavailable, ("receipts", "ReadTimeoutError"))
 
     def instants(self, state: Table) -> Iterable[int]:
         """See `Port`. The last ms of a lease, by each clock, and of a window; the first after each."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from handlers.domain.receipt import Receipt
-    from proof.programs import Call, Raised
+    from proof.programs import Call
     from proof.receipts import Place
 
 WAITING: Final = "waiting"
@@ -67,14 +67,6 @@ class StreamedReceipts(Receipts):
             if item != state.item(place) and item.outbox is not None
         ]
         return replace(applied, state=Streamed(table.items, table.windows, (*state.changes, *written)))
-
-    def unreached(self, call: Call) -> Raised | None:
-        """See `Port`."""
-        return self.unanswered(call)
-
-    def unanswered(self, call: Call) -> Raised | None:
-        """See `Port`."""
-        return None if call.name in self.certain else super().unanswered(call)
 
     def lapses(self, state: Table, now: int) -> Iterable[tuple[str, Table, tuple[str, ...]]]:
         """See `Port`. TTL's removals are changes too; the stream brings a record again, or loses one."""
