@@ -11,6 +11,7 @@ from typing import Annotated
 import click
 import typer
 
+from chaos import page
 from chaos.functions import MOST_SKEW_SECONDS, SKEW_SECONDS, Code
 from chaos.outcome import Outcome
 from chaos.plants import PLANTS
@@ -60,6 +61,9 @@ def main(
     home: Annotated[
         Path | None, typer.Option(help="A directory for platform and run.", show_default="a temporary one")
     ] = None,
+    write: Annotated[
+        Path | None, typer.Option(help="A page with a part marked `chaos`: the run becomes a row there.")
+    ] = None,
 ) -> None:
     """See `_HELP`."""
     if plant is not None and plant not in PLANTS:
@@ -81,6 +85,8 @@ def main(
     finally:
         outcome.tally.close()
     typer.echo("\n".join(lines(outcome)))
+    if write is not None:
+        page.write(write, page.row(settings, outcome, plant, failures))
     if failures:
         typer.echo("\n".join(f"FAILED: {failure}" for failure in failures))
         typer.echo(again(settings, place, plant, skew))
