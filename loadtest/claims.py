@@ -24,7 +24,7 @@ class Claims:
 
     Those are: first answers, while they were under way; attempts that nobody saw the end of, for as long as
     a claim may last at most; and attempts that may have lost their lease, while they were under way, where
-    another of the first two kinds may be the one that they lost it to.
+    another of these may be the one that they lost it to, and one of the first two kinds ends the row.
     """
 
     def __init__(self, rules: Rules, calls: Sequence[Call]) -> None:
@@ -32,9 +32,14 @@ class Claims:
         sure = [one for one in calls if one.says in {Says.FIRST, Says.UNSEEN}]
         others = [one for one in calls if rules.may_have_lost(one)]
         self._holders = self._by_body(sure)
-        self.lost = [one for one in others if self.explain(one)]
+        self.lost: list[Call] = []
         """The attempts that may have lost their lease."""
-        self._holders = self._by_body([*sure, *self.lost])
+        # Who took a claim over may have lost it in turn; at the end of such a row is one of the sure.
+        while found := [one for one in others if self.explain(one)]:
+            self.lost += found
+            names = {one.attempt_id for one in found}
+            others = [one for one in others if one.attempt_id not in names]
+            self._holders = self._by_body([*sure, *self.lost])
 
     def explain(self, call: Call) -> bool:
         """Another attempt of the same body may have held the claim at some time of this one."""

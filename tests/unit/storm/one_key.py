@@ -124,7 +124,7 @@ def has_order(rules: Rules, calls: Sequence[Call]) -> bool:
             steps = [*_steps(rules, key, one, answers, claimed=has_claimed)]
             if one.says is Says.RUNNING and not explained(rules, calls, one):
                 steps.clear()
-            if rules.may_have_lost(one) and explained(rules, calls, one, by_lost=False):
+            if rules.may_have_lost(one) and explained(rules, calls, one):
                 steps += _losing(key, one, claimed=has_claimed)
             for after, done in steps:
                 names = frozenset({one.attempt_id})
@@ -135,18 +135,20 @@ def has_order(rules: Rules, calls: Sequence[Call]) -> bool:
     return tried(Key(), frozenset(), frozenset())
 
 
-def explained(rules: Rules, calls: Sequence[Call], one: Call, *, by_lost: bool = True) -> bool:
-    """Whether another attempt may have held the claim meanwhile. `by_lost`: one that lost its lease may."""
+def explained(rules: Rules, calls: Sequence[Call], one: Call, row: frozenset[str] = frozenset()) -> bool:
+    """Whether another attempt may have held the claim meanwhile, or one that lost it to one that may...
+
+    `row`: the names of those that lost it so far.
+    """
+    row |= {one.attempt_id}
     for other in calls:
-        if other.attempt_id == one.attempt_id or other.body != one.body:
+        if other.attempt_id in row or other.body != one.body:
             continue
         until = {Says.FIRST: other.end_ms, Says.UNSEEN: other.start_ms + rules.longest_claim_ms}.get(
             other.says
         )
         if until is None:
-            if not by_lost or not rules.may_have_lost(other):
-                continue
-            if not explained(rules, calls, other, by_lost=False):
+            if not rules.may_have_lost(other) or not explained(rules, calls, other, row):
                 continue
             until = other.end_ms
         if other.start_ms - rules.tolerance_ms <= one.end_ms and one.start_ms <= until + rules.tolerance_ms:

@@ -77,6 +77,15 @@ VALID: dict[str, tuple[Rules, list[Call]]] = {
         EXECUTE,
         [call("slow", RUNNING, 0, 9_000), call("409", RUNNING, 10, 20), call("new", FIRST, 8_000, 9_500)],
     ),
+    "owners who lose their lease one after the other": (
+        EXECUTE,
+        [
+            call("slow", RUNNING, 0, 7_000),
+            call("slow too", RUNNING, 6_000, 13_000),
+            call("409", RUNNING, 10, 20),
+            call("new", FIRST, 12_000, 12_900),
+        ],
+    ),
     "a quick 409 to an owner whose lease was over by another's clock": (
         SKEWED,
         [call("lost", RUNNING, 0, 400), call("409", RUNNING, 10, 20), call("new", FIRST, 100, 500)],
