@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 # Between two looks at how many attempts there are; the storm itself looks four times a second.
 _LOOK_SECONDS: Final = 0.1
+# botocore tries twice, and three callers may be at it at once (the stream, dispatch's own queue, a copy of
+# the stream): of four attempts two are one call's. After one, its retry would pass, and nothing have failed.
+_HELD_CALLS: Final = 4
 
 
 class NothingSaved(Exception):
@@ -130,8 +133,8 @@ class Conductor:
         self._wires.held.add("dispatch")
 
     def _is_held(self) -> bool:
-        """Whether dispatch has met the throttling store by now."""
-        return self._wires.tally.counts[Kind.HELD] > self._held_before
+        """Whether a call of dispatch's has failed for good by now, its second attempt too."""
+        return self._wires.tally.counts[Kind.HELD] >= self._held_before + _HELD_CALLS
 
     def _let_go(self) -> None:
         self._wait_for(self._is_held)

@@ -77,7 +77,10 @@ class Mending:
         if missing:
             recovery.replay(self.home)
         outcome.lost = len(missing & cut_off.unrecorded)
-        self.say(f"onceward dispatch replay: {outcome.lost} receipts that the stream lost")
+        own = len(outcome.unexplained)
+        self.say(
+            f"onceward dispatch replay: {outcome.lost} receipts that the stream lost, {own} that dispatch did"
+        )
 
     def republish(self, outcome: Outcome, cut_off: Open) -> bool:
         """Publish again if all that is missing was cut off by the restart, after its record was written.

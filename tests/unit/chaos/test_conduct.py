@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,9 +52,14 @@ def test_an_outage_ends_only_when_dispatch_has_met_it(wires: Wires, monkeypatch:
     conductor = _conductor(wires)
     conductor._act(Occasion(1, Act.OUTAGE))
     assert wires.held == {"dispatch"}
-    looks = _at_each_look(monkeypatch, lambda: wires.held.copy(), lambda: wires.tally.add(Kind.HELD))
+
+    def meet() -> set[str]:
+        wires.tally.add(Kind.HELD)
+        return wires.held.copy()
+
+    looks = _at_each_look(monkeypatch, meet, meet, meet, meet)
     conductor._act(Occasion(2, Act.RECOVER))
-    assert looks == [{"dispatch"}, None]
+    assert looks == [{"dispatch"}] * 4
     assert wires.held == set()
 
 
@@ -66,7 +72,8 @@ def test_the_local_aws_is_stopped_only_when_its_stream_holds_a_record(
     begun: list[int] = []
     monkeypatch.setattr(conductor, "_restart", lambda: begun.append(len(missing)))
     conductor._act(Occasion(1, Act.HOLD_DISPATCH))
-    looks = _at_each_look(monkeypatch, lambda: wires.tally.add(Kind.HELD), lambda: missing.add("a#2"))
+    met = partial(wires.tally.add, Kind.HELD, times=4)
+    looks = _at_each_look(monkeypatch, met, lambda: missing.add("a#2"))
     conductor._act(Occasion(2, Act.RESTART))
     for thread in conductor._threads:
         thread.join()
