@@ -33,8 +33,9 @@ def test_a_storm_under_every_kind_of_fault_breaks_no_promise(tmp_path: Path) -> 
 
 
 def test_a_planted_fault_is_found_with_its_seed_and_key(tmp_path: Path) -> None:
-    code, said = _chaos(tmp_path / "home", "--plant", "unconditional-put")
+    code, said = _chaos(tmp_path / "home", "--plant", "own-write-unknown")
     assert code == 1, said
     assert "make chaos SEED=4" in said
-    assert re.search(r"FAILED: VIOLATION second-\w+: tenant storm-\w, key \S*storm-", said), said
+    # Only where an answer is lost does a claim meet itself: without chaos this fault shows nowhere.
+    assert re.search(r"FAILED: VIOLATION [a-z-]+: tenant storm-\w, key \S*storm-", said), said
     assert (tmp_path / "home" / "runs").is_dir()
