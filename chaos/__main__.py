@@ -8,7 +8,6 @@ import traceback
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 from chaos import page
@@ -77,7 +76,7 @@ def main(
     try:
         run(Run(settings, place, code, _PATIENCE_SECONDS, typer.echo), outcome)
         failures = judged(outcome, skew)
-    except click.exceptions.Exit as error:
+    except typer.Exit as error:
         failures = [f"the storm was not sent: exit {error.exit_code}"]
     except Exception as error:  # noqa: BLE001 - whatever it is, how to repeat the run must be said
         failures = [f"the run did not come to its end: {type(error).__name__}: {error}"]

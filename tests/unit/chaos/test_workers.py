@@ -82,12 +82,18 @@ def test_clients_stand_still_until_they_are_let_go(
         assert os.WIFCONTINUED(os.waitpid(client.pid, os.WCONTINUED)[1])
 
 
+def _fail_once_stopped(pid: int) -> None:
+    # Of a process that had not stopped yet there is no going on to wait for.
+    assert os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1])
+    raise RuntimeError("the platform did not come back")
+
+
 def test_clients_go_on_when_the_block_fails(
     emulator: subprocess.Popen[bytes], listener: socket.socket
 ) -> None:
     client = psutil.Process(emulator.pid)
     connection, _ = listener.accept()
     with connection:
-        with pytest.raises(RuntimeError), standing_still([client]):
-            raise RuntimeError("the platform did not come back")
+        with pytest.raises(RuntimeError, match="did not come back"), standing_still([client]):
+            _fail_once_stopped(client.pid)
         assert os.WIFCONTINUED(os.waitpid(client.pid, os.WCONTINUED)[1])
