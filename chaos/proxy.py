@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     _Note: TypeAlias = Callable[[Kind], None]
 
 # What the proxy says itself.
+# How often a port looks whether it is to be closed: a run has ten of them, closed one after the other.
+_POLL_SECONDS: Final = 0.05
 _HOP_BY_HOP: Final = frozenset({"content-length", "transfer-encoding", "connection", "server", "date"})
 # SO_LINGER, on, 0 s: closing then resets the connection instead of ending it in good order.
 _RESETTING: Final = struct.pack("ii", 1, 0)
@@ -40,7 +42,7 @@ def between(wires: Wires, functions: Iterable[str]) -> Iterator[Wires]:
         stack.callback(wires.finish)
         for function in functions:
             server = _Server(wires, function)
-            thread = threading.Thread(target=server.serve_forever, daemon=True)
+            thread = threading.Thread(target=server.serve_forever, args=(_POLL_SECONDS,), daemon=True)
             thread.start()
             stack.callback(thread.join)
             stack.callback(server.server_close)
@@ -116,9 +118,11 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.kind is Kind.LATENCY:
             self.server.wires.pause(fault.seconds)
             note(fault.kind)
-        self._pass(call)
+        answer = self.server.wires.forward(call)
         if fault.kind is Kind.COPY:
+            # Before it is answered: whoever then waits for all copies waits for this one, too.
             self.server.wires.forward_later(call, fault.seconds, lambda: note(fault.kind))
+        self._hand_on(*answer)
 
     def _before(self, call: Call, fault: Fault, note: _Note) -> None:
         """Nothing has happened yet when the caller loses its connection, or its life."""
@@ -134,7 +138,9 @@ class _Handler(BaseHTTPRequestHandler):
         return kind if killed else otherwise
 
     def _pass(self, call: Call) -> None:
-        status, headers, content = self.server.wires.forward(call)
+        self._hand_on(*self.server.wires.forward(call))
+
+    def _hand_on(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
         kept = {name: value for name, value in headers if name.lower() not in _HOP_BY_HOP}
         self._send(status, kept, content)
 

@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def api(refusals: int, status: int) -> Iterator[Api]:
     with Api(refusals, status) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
             yield server

@@ -50,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def upstream() -> Iterator[Upstream]:
     with Upstream() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
             yield server
