@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     _Note: TypeAlias = Callable[[Kind], None]
 
-# What the proxy says itself.
 # How often a port looks whether it is to be closed: a run has ten of them, closed one after the other.
 _POLL_SECONDS: Final = 0.05
+# What the proxy says itself.
 _HOP_BY_HOP: Final = frozenset({"content-length", "transfer-encoding", "connection", "server", "date"})
 # SO_LINGER, on, 0 s: closing then resets the connection instead of ending it in good order.
 _RESETTING: Final = struct.pack("ii", 1, 0)
