@@ -24,6 +24,9 @@ SMALL: Final = Bound(16.0, "90 bytes a request of 180,000: nothing is kept of ea
 # A function's work is shared by its workers, of which the busiest serve some ten thousand requests of a soak:
 # 8 MB are some 800 bytes of each, less than the event that one is. Each worker is judged by itself.
 WORKER: Final = Bound(8.0, "800 bytes a request of a worker that serves 10,000: no event is kept")
+# A worker is started for its first call, for which it loads the last of its modules: its size is what it has
+# then. It takes some tenths of a second, and longer on a machine that is busy with all of them.
+_WORKER_STARTS_SECONDS: Final = 3.0
 # What a judge must know of each key is a number of bytes a key; it may not hold the attempts, the receipts,
 # the records or the events of the run (each of which is 100 MB and more at 200,000 requests).
 JUDGE: Final = Bound(64.0, "3 KB for each of 20,000 keys: no attempt, receipt, record or event is kept")
@@ -70,6 +73,8 @@ class MemoryWatch:
         for worker in kinds.pop(HANDLERS):
             with suppress(psutil.Error):
                 place = (worker.pid, worker.create_time())
+                if time.time() - place[1] < _WORKER_STARTS_SECONDS:
+                    continue
                 series = self.workers.setdefault(place, Series(HANDLERS, WORKER))
                 series.samples += [(sent, size) for size in _megabytes([worker])]
         for name, processes in kinds.items():

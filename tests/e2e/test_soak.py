@@ -72,5 +72,5 @@ def test_its_figures_are_written_as_markdown_and_its_platform_is_gone(
     record = json.loads((run.parents[1] / "emulator.json").read_text())
     assert not psutil.pid_exists(record["process"]["pid"])
     assert tenant_ids(TENANTS) == tuple(
-        sorted(file.stem for file in (run.parents[1] / "tenants").glob("soak-*.yaml"))
+        sorted(file.stem for file in (run.parents[1] / "soak-tenants").glob("soak-*.yaml"))
     )
