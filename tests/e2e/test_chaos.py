@@ -25,6 +25,7 @@ def _chaos(home: Path, *more: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.xdist_group("chaos")
 def test_a_storm_under_every_kind_of_fault_breaks_no_promise(tmp_path: Path) -> None:
     code, said = _chaos(tmp_path / "home")
     assert code == 0, said
@@ -32,10 +33,11 @@ def test_a_storm_under_every_kind_of_fault_breaks_no_promise(tmp_path: Path) -> 
     assert re.search(r"violations +0\b", said)
 
 
+@pytest.mark.xdist_group("planted chaos")
 def test_a_planted_fault_is_found_with_its_seed_and_key(tmp_path: Path) -> None:
-    code, said = _chaos(tmp_path / "home", "--plant", "own-write-unknown")
+    code, said = _chaos(tmp_path / "home", "--plant", "unconditional-put")
     assert code == 1, said
     assert "make chaos SEED=4" in said
-    # Only where an answer is lost does a claim meet itself: without chaos this fault shows nowhere.
+    # One that every run meets: what a lost answer alone shows (own-write-unknown) a run this small can miss.
     assert re.search(r"FAILED: VIOLATION [a-z-]+: tenant storm-\w, key \S*storm-", said), said
     assert (tmp_path / "home" / "runs").is_dir()

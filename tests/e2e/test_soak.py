@@ -16,7 +16,7 @@ from ops.soak_tenants import tenant_ids
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.platform, pytest.mark.storm]
+pytestmark = [pytest.mark.platform, pytest.mark.storm, pytest.mark.xdist_group("soak")]
 
 # As in test_storm: every scenario of every operation; few clients at once, since each is a cold worker.
 REQUESTS, KEYS, TENANTS = 400, 45, 3
