@@ -1,4 +1,4 @@
-"""Scenarios of accept mode: leads and orders, taken in by one write, and brought out by `dispatch`."""
+"""Scenarios of accept mode: what is taken in by one write, and brought out by `dispatch`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from proof.receipts import Receipts
 from proof.records import Records
 from proof.requests import Sent, executed, ingested
 from proof.stream import StreamedReceipts
+from proof.webhooks import Webhook, received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,12 +46,14 @@ def order(body: dict[str, Any] = ORDER, *, tenant: str = "acme", window_seconds:
 def accepted(sent: Sequence[Sent], faults: int, *, skews_ms: Sequence[int] = ()) -> Scenario:
     """An attempt at each of `sent`, and no more; the first workers' clocks are off by `skews_ms`."""
     tried = attempts_at(sent, skews_ms)
-    platform = Platform(ingested, (Receipts(skews_of(tried)),), lambda seen: seen.now)
+    platform = Platform(_served, (Receipts(skews_of(tried)),), lambda seen: seen.now)
     return over_http(f"accept, {_said(sent, skews_ms)}", tried, faults, platform)
 
 
 def _served(sent: Sent) -> Callable[[Life], dict[str, Any]]:
-    return executed(sent) if sent.resource.endswith("payments") else ingested(sent)
+    if isinstance(sent, Webhook):
+        return received(sent)
+    return executed(sent) if sent.operation == "payments" else ingested(sent)
 
 
 def outward(sent: Sequence[Sent], faults: int, *, twins: int = 1) -> Scenario:
@@ -60,7 +63,7 @@ def outward(sent: Sequence[Sent], faults: int, *, twins: int = 1) -> Scenario:
     for the retry queue; when all have ended, stream and queue are emptied and an operator replays.
     """
     ports = (StreamedReceipts(), Records(), Topics(), SentWork(), RetryQueue())
-    charging = (Provider(),) if any(one.resource.endswith("payments") for one in sent) else ()
+    charging = (Provider(),) if any(one.operation == "payments" for one in sent) else ()
     base = over_http(
         f"outward, {_said(sent, ())}{', twin dispatchers' * (twins > 1)}",
         attempts_at(sent),
@@ -93,12 +96,14 @@ def _settings(window_seconds: int) -> dict[str, Any]:
 
 
 def _said(sent: Sequence[Sent], skews_ms: Sequence[int]) -> str:
-    what = [one.resource.rpartition("/")[2] for one in sent]
+    what = [one.operation for one in sent]
     bodies, tenants = len({str(one.body) for one in sent}), len({one.tenant for one in sent})
+    sources = len({one.source for one in sent if isinstance(one, Webhook)})
     parts = [
         " and ".join(sorted(set(what))),
         f"{bodies} bodies" * (bodies > 1),
         f"{tenants} tenants" * (tenants > 1),
+        f"{sources} sources" * (sources > 1),
         f"clocks off by {list(skews_ms)} ms" * bool(skews_ms),
     ]
     return ", ".join(part for part in parts if part)

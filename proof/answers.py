@@ -22,6 +22,9 @@ _DESTINATIONS: Final = frozenset({"provider"})
 _REPLAYED: Final = "Idempotent-Replayed"
 # The problems that are answers: stored, and replayed.
 _FINAL: Final = ("declined", "slot-taken", "not-charged")
+# What a webhook's duplicate is answered (DESIGN section 3, "duplicate 200").
+_OK: Final = 200
+_DUPLICATE: Final = '{"accepted":true,"duplicate":true}'
 # Of errors, those that say that something around us failed; a 500 is a mistake of ours, whatever failed.
 _OUTAGES: Final = (502, 503, 504)
 
@@ -215,7 +218,12 @@ def _made_in(window: Window, seen: Seen) -> list[Charge]:
 
 
 def _is_replay(answer: Any) -> bool:  # noqa: ANN401
-    return bool(answer["headers"].get(_REPLAYED) == "true")
+    return bool(answer["headers"].get(_REPLAYED) == "true") or _is_duplicate(answer)
+
+
+def _is_duplicate(answer: Any) -> bool:  # noqa: ANN401
+    """Whether it is what a webhook's sender is told of an event that it has sent before."""
+    return bool(answer["statusCode"] == _OK and answer["body"] == _DUPLICATE)
 
 
 def _is_final(answer: Any) -> bool:  # noqa: ANN401
@@ -228,7 +236,7 @@ def _is_the(window: Window, answer: Any) -> bool:  # noqa: ANN401
     headers = answer["headers"]
     return (
         stored is not None
-        and stored.status == answer["statusCode"]
-        and stored.body == answer["body"]
+        # A webhook's duplicate is the one replay that is not the first answer, but for where its record is.
+        and (_is_duplicate(answer) or (stored.status, stored.body) == (answer["statusCode"], answer["body"]))
         and all(headers.get(name) == value for name, value in stored.headers.items())
     )

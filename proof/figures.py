@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from proof.running import Report
 
+_FIGURE: Final = re.compile(r"[\d,.]+|not finished|-")
+
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; all columns but the first to the right."""
-    ruler = ["---", *["---:"] * (len(head) - 1)]
+    """A Markdown table; columns of figures to the right."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(head)
+    ruler = ["---:" if all(map(_FIGURE.fullmatch, column)) else "---" for column in columns]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, ruler, *rows))
 
 

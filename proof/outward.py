@@ -117,15 +117,15 @@ class OutwardRules(HttpRules):
 def _accepted(seen: Seen) -> dict[Place, Window]:
     """Each stored success, by the tenant and the record's id that its caller was told."""
     return {
-        (window.place[0], _told_id(window.answer.body or "{}")): window
+        (window.place[0], _told_id(window.answer.headers["Location"])): window
         for window in seen.ports["receipts"].windows
         if window.answer is not None and window.answer.status < _REDIRECT
     }
 
 
 @cache
-def _told_id(body: str) -> str:
-    return str(json.loads(body)["id"])
+def _told_id(location: str) -> str:
+    return location.rpartition("/")[2]
 
 
 def _recorded(seen: Seen) -> dict[Place, Delivery]:

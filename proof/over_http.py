@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from handlers.domain import canonical_json
-from handlers.domain import fingerprint as fingerprints
 from proof.answers import HttpRules, Request
 from proof.receipt_changes import LIVES_MS
 from proof.scenario import Actor, Scenario
@@ -90,15 +88,4 @@ def over_http(name: str, tried: Sequence[Attempt], faults: int, platform: Platfo
 
 def _request(sent: Sent) -> Request:
     window_ms = sent.settings["windowSeconds"] * 1000
-    return Request(
-        sent.tenant, sent.key or "", fingerprint(sent), window_ms, dict(sent.body), _operation(sent)
-    )
-
-
-def _operation(sent: Sent) -> str:
-    return sent.resource.rpartition("/")[2]
-
-
-def fingerprint(sent: Sent) -> str:
-    """What the receipt of a request has as its fingerprint."""
-    return fingerprints.fingerprint(_operation(sent), canonical_json.canonical(dict(sent.body)))
+    return Request(sent.tenant, sent.key or "", sent.fingerprint, window_ms, dict(sent.body), sent.operation)

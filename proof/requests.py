@@ -12,6 +12,8 @@ from unittest.mock import patch
 from aws_lambda_powertools import Logger
 
 from handlers import execute, ingest
+from handlers.domain import canonical_json
+from handlers.domain.fingerprint import fingerprint
 from handlers.domain.operation import Ports
 from handlers.settings import ExecuteSettings, IngestSettings
 from proof.provider import AskingProvider
@@ -40,11 +42,20 @@ class Sent:
     key: str | None = "k"
     tenant: str = "acme"
 
+    @property
+    def operation(self) -> str:
+        """Its name, as in settings and receipts."""
+        return self.resource.rpartition("/")[2]
+
+    @property
+    def fingerprint(self) -> str:
+        """What its receipt has as its fingerprint."""
+        return fingerprint(self.operation, canonical_json.canonical(dict(self.body)))
+
     def event(self, name: str, arrival_ms: int) -> dict[str, Any]:
         """The gateway's event of attempt `name`."""
-        operation = self.resource.rpartition("/")[2]
         context = authorizer_context(
-            tenantId=self.tenant, operationSettings=json.dumps({operation: dict(self.settings)})
+            tenantId=self.tenant, operationSettings=json.dumps({self.operation: dict(self.settings)})
         )
         headers = {} if self.key is None else {"idempotency-key": [self.key]}
         event = lead_event(dict(self.body), headers=headers, authorizer=context, arrival_ms=arrival_ms)

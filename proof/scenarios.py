@@ -9,6 +9,7 @@ from handlers.domain.work import WEBHOOKS
 from proof.accepting import OTHER_LEAD, accepted, lead, order, outward
 from proof.appointments import appointment, appointments
 from proof.payments import declined, payment, payments, two_bodies, two_tenants
+from proof.webhooks import CHANGED_EVENT, webhook
 from proof.working import Pending, work
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ QUICK: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(declined, 2, 1),
     partial(accepted, [lead()] * 3, 2),
     partial(accepted, [order(), order(), lead(tenant="brook")], 2),
+    partial(accepted, [webhook(), webhook(CHANGED_EVENT)], 2),
     partial(outward, [lead()] * 2, 1),
     partial(outward, [order()] * 2, 1),
+    partial(outward, [webhook()], 2),
     partial(outward, [payment()], 2),
     partial(appointments, [appointment("ada"), appointment("bob")], 1),
     partial(appointments, [appointment("ada")] * 2, 1),
@@ -55,6 +58,9 @@ FULL: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(accepted, [order()] * 3, 3),
     partial(accepted, [lead(), order()], 3),
     partial(accepted, [lead(), lead(), order()], 2),
+    partial(accepted, [webhook(), webhook(CHANGED_EVENT)], 3),
+    partial(accepted, [webhook(), webhook(), webhook(source="shop")], 2),
+    partial(accepted, [webhook(), webhook(), webhook(tenant="brook")], 2),
     partial(outward, [lead()] * 2, 3),
     partial(outward, [lead()] * 3, 2),
     partial(outward, [lead()] * 2, 2, twins=2),
@@ -62,6 +68,7 @@ FULL: Final[tuple[Callable[[], Scenario], ...]] = (
     partial(outward, [lead(), lead(tenant="brook")], 2),
     partial(outward, [order()] * 2, 3),
     partial(outward, [order()] * 3, 2),
+    partial(outward, [webhook(), webhook(CHANGED_EVENT)], 2),
     partial(outward, [payment()], 3),
     partial(outward, [payment()] * 2, 2),
     partial(appointments, [appointment("ada")] * 2, 3),

@@ -204,6 +204,7 @@ def _made(pending: Pending, life: Life) -> work_batch.Worker:
         logger=silent(),
         clock_ms=life.clock_ms,
         owner=life.randomness(),
+        detailed=lambda _tenant_id: False,
     )
 
 
