@@ -35,9 +35,10 @@ def onceward(names: Names, function: str, name: str, statistic: str = "Sum") -> 
     return Metric(ONCEWARD, name, (("Service", names.platform(function)),), statistic)
 
 
-def of_tenant(names: Names, tenant_id: str, function: str, name: str) -> Metric:
+def of_tenant(names: Names, tenant_id: str, function: str, name: str, statistic: str = "Sum") -> Metric:
     """A metric of our own for one tenant (the `TAKERS` emit Accepted, Replayed and Failed this way)."""
-    return Metric(ONCEWARD, name, (("Service", names.platform(function)), ("TenantId", tenant_id)), "Sum")
+    dimensions = (("Service", names.platform(function)), ("TenantId", tenant_id))
+    return Metric(ONCEWARD, name, dimensions, statistic)
 
 
 def function(names: Names, function: str, name: str, statistic: str = "Sum") -> Metric:
@@ -62,8 +63,13 @@ def rule(names: Names, rule: str, name: str, *, bus: str | None = None) -> Metri
 
 
 def table(names: Names, table: str, name: str) -> Metric:
-    """A metric that DynamoDB emits for a table: ReadThrottleEvents, WriteThrottleEvents."""
+    """A metric that DynamoDB emits for a table: ReadThrottleEvents, ConsumedWriteCapacityUnits and so on."""
     return Metric("AWS/DynamoDB", name, (("TableName", names.platform(table)),), "Sum")
+
+
+def log_group(log_group: str, name: str) -> Metric:
+    """A metric that CloudWatch Logs emits for a log group: IncomingBytes."""
+    return Metric("AWS/Logs", name, (("LogGroupName", log_group),), "Sum")
 
 
 def api(names: Names, name: str, statistic: str = "Sum") -> Metric:
