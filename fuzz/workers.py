@@ -110,6 +110,7 @@ def check_worker(event: dict[str, Any], operation: str, outside: Outside, store:
         logger=_LOG,
         clock_ms=lambda: NOW_MS,
         owner=lambda: "owner",
+        detailed=lambda _tenant_id: False,
     )
     with quietly():
         answer = work_batch.run(event, worker, lambda: 100_000)

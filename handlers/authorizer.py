@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aws_lambda_powertools import Logger
 
+from handlers import http_request
 from handlers.adapters import metrics
 from handlers.adapters.registry import DynamoDbRegistry
 from handlers.domain import gateway_policy
@@ -71,26 +72,37 @@ def authorize(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str,
         Unavailable, Refused, CorruptItem: nobody can say whose key it is (the gateway answers 503 and caches
             nothing; a denial would lock a good key out for the cache's time).
     """
+    said = _said(event)
     try:
-        return _judged(event, dependencies)
+        return _judged(event, dependencies, said)
     except UnauthorizedError:
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, OncewardError) else where(error)
         # Not `exception`: an error that nobody foresaw can repeat the key in its message.
-        dependencies.logger.error("failed", outcome="failed", reason=reason)  # noqa: TRY400
+        dependencies.logger.error("failed", outcome="failed", reason=reason, **said)  # noqa: TRY400
         _count_failure(dependencies)
         raise
 
 
-def _judged(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]:
+def _said(event: Mapping[str, Any]) -> dict[str, Any]:
+    """What every log line says: how the functions' and the gateway's lines of the same request are found."""
+    return {
+        "operation": _OPERATION,
+        "correlation_id": http_request.correlation_id_of(event),
+        "request_id": (event.get("requestContext") or {}).get("requestId"),
+    }
+
+
+def _judged(event: Mapping[str, Any], dependencies: Dependencies, said: dict[str, Any]) -> dict[str, Any]:
     method_arn: str = event["methodArn"]
     entry = dependencies.registry.find(_api_key(event))
     if entry is None:
-        dependencies.logger.info("unknown_key", outcome="unknown_key")
+        dependencies.logger.info("unknown_key", outcome="unknown_key", **said)
         return gateway_policy.deny(_NOBODY, method_arn)
     outcome = "allowed" if entry.status == ACTIVE else "suspended"
-    dependencies.logger.info(outcome, outcome=outcome, tenant=entry.tenant_id, key_name=entry.key_name)
+    said |= {"tenant": entry.tenant_id, "key_name": entry.key_name}
+    dependencies.logger.info(outcome, outcome=outcome, **said)
     if entry.status != ACTIVE:
         return gateway_policy.deny(entry.tenant_id, method_arn)
     return gateway_policy.allow(entry.tenant_id, method_arn, entry.operations, entry.context())
@@ -98,8 +110,8 @@ def _judged(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, A
 
 def _count_failure(dependencies: Dependencies) -> None:
     # What the alarm watches. Lambda's own Errors counts a missing key too, so anybody could ring it.
-    service = metrics.service_name(dependencies.settings.stage, _SERVICE)
-    metrics.emit(service, _OPERATION, None, {"Failed": 1}, {})
+    about = metrics.About(dependencies.settings.stage, _SERVICE, _OPERATION, None)
+    metrics.emit(about, {"Failed": 1}, {})
 
 
 def _api_key(event: Mapping[str, Any]) -> str:

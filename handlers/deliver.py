@@ -52,8 +52,9 @@ class Deliver:
 @cache
 def _worker() -> Worker:
     settings = WorkerSettings.from_environment()
+    tenants = DynamoDbTenantConfigs(settings.tenants_table)
     destinations = Destinations(
-        DynamoDbTenantConfigs(settings.tenants_table),
+        tenants,
         SsmSecrets(settings.secrets_prefix),
         OutboundHttp(settings.stand_in_url),
         addressee_of_webhook,
@@ -69,4 +70,5 @@ def _worker() -> Worker:
         logger=Logger(service=WORDS.function),
         clock_ms=lambda: time.time_ns() // 1_000_000,
         owner=lambda: uuid.uuid4().hex,
+        detailed=tenants.detailed,
     )

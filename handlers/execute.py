@@ -16,6 +16,7 @@ from handlers.adapters.outbound import OutboundHttp
 from handlers.adapters.receipts import DynamoDbReceipts
 from handlers.adapters.secrets import SsmSecrets
 from handlers.adapters.slots import DynamoDbSlots
+from handlers.adapters.timed_receipts import TimedReceipts
 from handlers.domain.effect import LEASE_MARGIN_MS
 from handlers.domain.errors import NotFound
 from handlers.domain.execute import Runtime, execute
@@ -107,11 +108,16 @@ def _executed(
     settings = intake.settings_of(operation, caller)
     operation.require(settings)
     checked = intake.checked(request, operation, caller, settings, dependencies)
+    trace.attempt = checked.owner
+    store = TimedReceipts(dependencies.store)
     runtime = Runtime(
-        store=dependencies.store,
+        store=store,
         clock_ms=dependencies.clock_ms,
         lease_until=lease_until,
         refused=lambda refusal: http.final(refusal, request),
         tell=trace.tell,
     )
-    return execute(operation, operation.bind(dependencies.ports), settings, checked, runtime)
+    try:
+        return execute(operation, operation.bind(dependencies.ports), settings, checked, runtime)
+    finally:
+        trace.store_ms = store.milliseconds

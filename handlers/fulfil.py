@@ -58,7 +58,9 @@ class Fulfil:
     def __call__(self, delivery: Delivery) -> None:
         """See `Destinations.send` and `EventBus.put`; the event is the same on every attempt."""
         # Made before anything is sent: an order that makes no event must not reach its destination each time.
-        detail = bus_event.detail_of(delivery, cloud_event.encode_done(delivery, ORDERS, self._stage))
+        event = cloud_event.encode_done(delivery, ORDERS, self._stage)
+        detailed = self._destinations.detailed(delivery.tenant_id)
+        detail = bus_event.detail_of(delivery, event, detailed_metrics=detailed)
         self._destinations.send(delivery)
         self._bus.put(delivery, detail)
 
@@ -68,8 +70,9 @@ def _worker() -> Worker:
     settings = WorkerSettings.from_environment()
     if settings.event_bus is None:
         raise MissingSettingError("the environment variable EVENT_BUS_NAME is missing or empty")
+    tenants = DynamoDbTenantConfigs(settings.tenants_table)
     destinations = Destinations(
-        DynamoDbTenantConfigs(settings.tenants_table),
+        tenants,
         SsmSecrets(settings.secrets_prefix),
         OutboundHttp(settings.stand_in_url),
         addressee_of_order,
@@ -85,4 +88,5 @@ def _worker() -> Worker:
         logger=Logger(service=WORDS.function),
         clock_ms=lambda: time.time_ns() // 1_000_000,
         owner=lambda: uuid.uuid4().hex,
+        detailed=tenants.detailed,
     )

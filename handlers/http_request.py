@@ -128,6 +128,11 @@ def parse(event: Mapping[str, Any]) -> HttpRequest:
     )
 
 
+def correlation_id_of(event: Mapping[str, Any]) -> str:
+    """The caller's correlation id if it sent a sane one, else the gateway's request id. Never raises."""
+    return _correlation_id(_headers(event), (event.get("requestContext") or {}).get("requestId"))
+
+
 def _headers(event: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     multiple = event.get("multiValueHeaders") or {
         name: [value] for name, value in (event.get("headers") or {}).items()

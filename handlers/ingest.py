@@ -83,6 +83,7 @@ def _accepted(request: HttpRequest, dependencies: Dependencies, trace: RequestTr
     caller = trace.caller = intake.admitted(request, operation)
     settings = intake.settings_of(operation, caller)
     checked = intake.checked(request, operation, caller, settings, dependencies)
+    trace.attempt = checked.owner
     before_store = time.perf_counter()
     try:
         return accept(dependencies.store, operation, settings, checked)

@@ -106,4 +106,5 @@ def checked(
         owner=worker.randomness(),
         generation=worker.randomness(),
         success_status=http.success_status(operation),
+        detailed_metrics=caller.detailed_metrics,
     )

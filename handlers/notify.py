@@ -85,5 +85,6 @@ def _tell(
     with suppress(Exception):
         log(outcome, extra=said)
     with suppress(Exception):
-        service = metrics.service_name(dependencies.settings.stage, FUNCTION)
-        metrics.emit(service, _OPERATION, notice.tenant_id if notice else None, counts, {})
+        stage = dependencies.settings.stage
+        whose = (notice.tenant_id, notice.detailed_metrics) if notice else (None, False)
+        metrics.emit(metrics.About(stage, FUNCTION, _OPERATION, *whose), counts, {})

@@ -118,10 +118,12 @@ def read(event: Mapping[str, Any], dependencies: Dependencies) -> dict[str, Any]
         "key_name": caller.key_name if caller else None,
         "operation": operation,
         "correlation_id": request.correlation_id,
+        "request_id": request.request_id,
         "status": result["statusCode"],
         "request_ms": round((time.perf_counter() - started) * 1000, 1),
     }
-    _tell(dependencies, failure, said)
+    detailed = caller is not None and caller.detailed_metrics
+    _tell(dependencies, failure, said, detailed=detailed)
     return answer
 
 
@@ -195,19 +197,22 @@ def _ok(body: str) -> dict[str, Any]:
 
 
 def _counts(failure: Exception | None) -> dict[str, int]:
+    # A zero where nothing failed, so that the average is the share of failures.
     if failure is None:
-        return {}
-    return {"Rejected": 1} if isinstance(failure, RequestRefused) else {"Failed": 1}
+        return {"Failed": 0}
+    return {"Failed": 0, "Rejected": 1} if isinstance(failure, RequestRefused) else {"Failed": 1}
 
 
-def _tell(dependencies: Dependencies, failure: Exception | None, said: dict[str, Any]) -> None:
+def _tell(
+    dependencies: Dependencies, failure: Exception | None, said: dict[str, Any], *, detailed: bool
+) -> None:
     # The answer is made: that nobody can be told of it must not take it away.
     with suppress(Exception):
         _log(dependencies.logger, failure, said)
     with suppress(Exception):
-        service = metrics.service_name(dependencies.settings.stage, _SERVICE)
-        latency = {"RequestLatency": said["request_ms"]}
-        metrics.emit(service, said["operation"], said["tenant"], _counts(failure), latency)
+        stage = dependencies.settings.stage
+        about = metrics.About(stage, _SERVICE, said["operation"], said["tenant"], detailed)
+        metrics.emit(about, _counts(failure), {"RequestLatency": said["request_ms"]})
 
 
 def _log(logger: Logger, failure: Exception | None, said: dict[str, Any]) -> None:

@@ -163,7 +163,8 @@ def _each(
         except OncewardError as error:
             # What holds up one shard (a queue, say) need not hold up the next.
             tallies[shard.operation].failed += 1
-            _log(dependencies, "failed", {"shard": shard.name, "reason": reason_of(error)})
+            said = {"operation": shard.operation, "shard": shard.name, "reason": reason_of(error)}
+            _log(dependencies, "failed", said)
 
 
 def _count(page: Page, tally: Tally, dependencies: Dependencies) -> None:
@@ -225,7 +226,15 @@ def _give_up(work: PendingWork, now_ms: int, dependencies: Dependencies) -> bool
     if not dependencies.pending.give_up(work, now_ms, now_ms - period_ms(work.requeues)):
         return False
     _log(dependencies, "given_up", _about(work, now_ms) | {"requeues": work.requeues})
+    with suppress(Exception):
+        # For its tenant alone: of all tenants together the run's end says how much was given up.
+        message = work.message
+        metrics.emit_of_tenant(_whose(dependencies, message.operation, message.tenant_id), {"WorkGivenUp": 1})
     return True
+
+
+def _whose(dependencies: Dependencies, operation: str, tenant_id: str | None) -> metrics.About:
+    return metrics.About(dependencies.settings.stage, FUNCTION, operation, tenant_id)
 
 
 def _about(work: PendingWork, now_ms: int) -> dict[str, object]:
@@ -248,7 +257,6 @@ def _tell(operation: str, tally: Tally, dependencies: Dependencies) -> None:
         {"operation": operation, "shards": tally.looked, "oldest_ms": tally.oldest_ms, **said},
     )
     with suppress(Exception):
-        service = metrics.service_name(dependencies.settings.stage, FUNCTION)
         # Zeros too: an alarm on a metric that is only there in trouble cannot tell "fine" from "not looked".
         counts = {
             "Requeued": tally.requeued,
@@ -260,7 +268,7 @@ def _tell(operation: str, tally: Tally, dependencies: Dependencies) -> None:
         if tally.looked == PENDING_SHARDS:
             counts["PendingWork"] = tally.overdue
             ages["PendingOldestAge"] = tally.oldest_ms
-        metrics.emit(service, operation, None, counts, ages)
+        metrics.emit(_whose(dependencies, operation, None), counts, ages)
 
 
 def _log(dependencies: Dependencies, outcome: str, said: Mapping[str, object]) -> None:

@@ -118,6 +118,7 @@ def _received(
     if sender.tenant.status != "active":
         raise Forbidden("this tenant is suspended")
     checked = _checked(request, sender, dependencies)
+    trace.attempt = checked.owner
     # A webhook's key is never looked for in a header: it is derived from the event's id.
     settings = OperationSettings(sender.config.window_seconds, "header")
     before_store = time.perf_counter()
@@ -139,7 +140,7 @@ def _proved(
     tenant = dependencies.tenants.find(tenant_id) if TENANT_ID.fullmatch(tenant_id) else None
     if tenant is None:
         raise Unproven("unknown_tenant")
-    trace.tenant_id = tenant_id
+    trace.tenant_id, trace.detailed = tenant_id, tenant.detailed_metrics
     config = tenant.webhooks.get(source)
     if config is None:
         raise Unproven("unknown_source")
@@ -176,6 +177,7 @@ def _checked(request: HttpRequest, sender: _Sender, dependencies: Dependencies) 
         success_status=http.success_status(operation.WEBHOOKS),
         described={"source": sender.source, "eventId": event_id},
         answer=operation.answer(duplicate=False),
+        detailed_metrics=sender.tenant.detailed_metrics,
     )
 
 

@@ -31,6 +31,11 @@ class Destinations:
     outbound: Outbound
     addressee: Callable[[Delivery, TenantConfig | None], Addressee | None]
 
+    def detailed(self, tenant_id: str) -> bool:
+        """Whether a tenant has its metrics in detail; asks the registry as `send` does, and raises alike."""
+        config = self.tenants.find(tenant_id)
+        return config is not None and config.detailed_metrics
+
     def send(self, delivery: Delivery) -> bool:
         """Send a record where its tenant wants it; False when the tenant wants it nowhere.
 

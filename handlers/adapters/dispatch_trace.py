@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from handlers.adapters import metrics
 from handlers.domain.errors import OncewardError, where
+from handlers.domain.metric_catalogue import DETAILED
 from handlers.domain.outbox import DispatchConflict
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
 FUNCTION: Final = "dispatch"
+_UNKNOWN: Final = "unknown"
 
 
 class DispatchTrace:
@@ -22,14 +24,19 @@ class DispatchTrace:
 
     def __init__(self, logger: Logger, stage: str, image: Mapping[str, Any]) -> None:
         self._logger = logger
-        self._service = metrics.service_name(stage, FUNCTION)
-        self._operation = _text(image, "operation")
-        self._tenant_id = _text(image, "tenantId")
+        tenant_id = _text(image, "tenantId")
+        # The receipt says so itself: whoever accepted it knew.
+        detailed = _text(image, "metrics") == DETAILED
+        # Such an image names nobody, and what it says instead is no tenant.
+        named = None if tenant_id == _UNKNOWN else tenant_id
+        self._about = metrics.About(stage, FUNCTION, _text(image, "operation"), named, detailed)
         self._ids = {
-            "tenant": self._tenant_id,
-            "operation": self._operation,
+            "tenant": tenant_id,
+            "operation": self._about.operation,
             "event_id": _text(image, "outboxId"),
             "correlation_id": _text(image, "correlationId"),
+            # The attempt that was accepted.
+            "attempt": _text(image, "owner"),
         }
 
     def dispatched(self, lag_ms: int) -> None:
@@ -63,7 +70,7 @@ class DispatchTrace:
             log(outcome, extra=said)
         if counts:
             with suppress(Exception):
-                metrics.emit(self._service, self._operation, self._tenant_id, counts, ms)
+                metrics.emit(self._about, counts, ms)
 
 
 def reason_of(error: Exception) -> str:
@@ -79,4 +86,4 @@ def _text(image: Mapping[str, Any], name: str) -> str:
     # For the log of an image that may be malformed in any way, so nothing is assumed of it.
     attribute = image.get(name)
     value = attribute.get("S") if isinstance(attribute, dict) else None
-    return value if isinstance(value, str) and value else "unknown"
+    return value if isinstance(value, str) and value else _UNKNOWN

@@ -29,7 +29,7 @@ _OUTSIDE: Final[Mapping[type[OncewardError], tuple[str, str]]] = {
 
 
 class ExecuteTrace(RequestTrace):
-    """See `RequestTrace`. `effect_ms` is not measured apart: the request's latency is nearly all of it."""
+    """See `RequestTrace`. The effect is not timed apart: it is what the store leaves of the latency."""
 
     def __init__(self, function: str, logger: Logger, stage: str, request: HttpRequest) -> None:
         """As of `RequestTrace`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from handlers.domain import keys
 from handlers.domain.errors import CorruptItem
+from handlers.domain.metric_catalogue import DETAILED
 from handlers.domain.receipt import SCHEMA, Outbox, Receipt, Status, StoredResponse
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def to_item(receipt: Receipt) -> Item:
         item["bodyHash"] = {"S": receipt.body_hash}
     if receipt.pinned is not None:
         item["pinned"] = {"S": receipt.pinned}
+    if receipt.detailed_metrics:
+        item["metrics"] = {"S": DETAILED}
     return item | result_attributes(receipt)
 
 
@@ -99,6 +102,7 @@ def from_item(item: Mapping[str, Any]) -> Receipt:
         fields=_texts(item, "fields") if "fields" in item else {},
         body_hash=None if "bodyHash" not in item else _text(item, "bodyHash"),
         pinned=None if "pinned" not in item else _text(item, "pinned"),
+        detailed_metrics=item.get("metrics") == {"S": DETAILED},
     )
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The dimension where no operation was found: the path that was asked for would be a series for every typo.
 _NO_OPERATION: Final = "none"
+# Whoever did not prove who it is: no request of the tenant's, and no part of its share of failures.
+UNAUTHORIZED: Final = "unauthorized"
 
 
 class RequestTrace:
@@ -28,16 +30,18 @@ class RequestTrace:
     Attributes:
         operation: its name, once it is known.
         caller: once it is known.
-        store_ms: how long the write took; None when there was none.
+        attempt: the owner's word of the claim that this request makes, once there is one.
+        store_ms: how long the store took; None when it was not asked.
     """
 
     def __init__(self, function: str, logger: Logger, stage: str, request: HttpRequest) -> None:
         """`function`: whose request it is, such as `ingest`."""
         self.operation = _NO_OPERATION
         self.caller: Caller | None = None
+        self.attempt: str | None = None
         self.store_ms: float | None = None
         self._logger = logger
-        self._service = metrics.service_name(stage, function)
+        self._stage, self._function = stage, function
         self._ids = {"correlation_id": request.correlation_id, "request_id": request.request_id}
         self._outcome = ""
         self._counts: dict[str, int] = {}
@@ -79,7 +83,12 @@ class RequestTrace:
             durations = {"RequestLatency": request_ms}
             if self.store_ms is not None:
                 durations["StoreLatency"] = self.store_ms
-            metrics.emit(self._service, self.operation, self._tenant_id, self._counts, durations)
+            about = metrics.About(
+                self._stage, self._function, self.operation, self._tenant_id, self._detailed
+            )
+            # A zero where nothing failed, so that the average is the share of failures.
+            answered = {} if self._outcome == UNAUTHORIZED else {"Failed": 0}
+            metrics.emit(about, answered | self._counts, durations)
         except Exception as error:  # noqa: BLE001 - what was accepted stays accepted, told of or not
             # Not `exception`: it would print the error's message, which can repeat what was sent.
             logging.getLogger(__name__).error("could not tell of a request: %s", where(error))  # noqa: TRY400
@@ -87,6 +96,11 @@ class RequestTrace:
     @property
     def _tenant_id(self) -> str | None:
         return self.caller.tenant_id if self.caller else None
+
+    @property
+    def _detailed(self) -> bool:
+        """Whether the tenant has its metrics in detail."""
+        return self.caller is not None and self.caller.detailed_metrics
 
     def _sender(self) -> dict[str, str | int | None]:
         """What the log line says of who sent the request."""
@@ -111,6 +125,7 @@ class RequestTrace:
                 "outcome": self._outcome,
                 "status": status,
                 "request_ms": round(request_ms, 1),
+                "attempt": self.attempt,
                 **self._ids,
                 **self._more,
             },

@@ -38,6 +38,11 @@ class DynamoDbTenantConfigs:
         """See `TenantConfigs.find`."""
         return self._cache.get(tenant_id, lambda: self._read(tenant_id))
 
+    def detailed(self, tenant_id: str) -> bool:
+        """Whether a tenant has its metrics in detail. No call: False for one that was not asked for yet."""
+        known = self._cache.peek(tenant_id)
+        return known is not None and known.detailed_metrics
+
     def _read(self, tenant_id: str) -> TenantConfig | None:
         with translated("tenants"):
             # Not strongly consistent, unlike the authorizer's read: what is read is believed for a minute at

@@ -61,6 +61,12 @@ class TimedCache(Generic[Value]):
                 self._kept.popitem(last=False)
         return value
 
+    def peek(self, key: Hashable) -> Value | None:
+        """The value that was loaded last, however old it is; None when there is none."""
+        with self._lock:
+            kept = self._kept.get(key)
+        return None if kept is None else kept[2]
+
     def __len__(self) -> int:
         """How many values are kept."""
         return len(self._kept)

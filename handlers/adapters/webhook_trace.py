@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from handlers.adapters.request_trace import RequestTrace
+from handlers.adapters.request_trace import UNAUTHORIZED, RequestTrace
 from handlers.domain.accept import Replayed
 from handlers.domain.webhook_proof import Unproven
 
@@ -25,6 +25,7 @@ class WebhookTrace(RequestTrace):
     Attributes:
         tenant_id, source: once they are known to exist. What a stranger asks for would be a series, or a line
             to be read, for every name that somebody makes up.
+        detailed: whether the tenant has its metrics in detail.
         config_reads: reads of config and secrets that this request had to wait for.
     """
 
@@ -33,6 +34,7 @@ class WebhookTrace(RequestTrace):
         self.operation = _OPERATION
         self.tenant_id: str | None = None
         self.source: str | None = None
+        self.detailed = False
         self.config_reads = 0
 
     def succeeded(self, outcome: Outcome) -> None:
@@ -46,12 +48,16 @@ class WebhookTrace(RequestTrace):
         """It was answered with a problem that we foresaw."""
         super().refused(error)
         if isinstance(error, Unproven):
-            self._outcome, self._counts = "unauthorized", {"Unauthorized": 1}
+            self._outcome, self._counts = UNAUTHORIZED, {"Unauthorized": 1}
             self._more["reason"] = error.reason
 
     @property
     def _tenant_id(self) -> str | None:
         return self.tenant_id
+
+    @property
+    def _detailed(self) -> bool:
+        return self.detailed
 
     def _sender(self) -> dict[str, str | int | None]:
         return {"source": self.source, "config_reads": self.config_reads}

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.batch import EventType
 
 from handlers.adapters import batch
 from handlers.adapters.dispatch_trace import reason_of
-from handlers.adapters.work_trace import Words, WorkTrace
+from handlers.adapters.work_trace import Telling, Words, WorkTrace
 from handlers.domain.errors import CorruptItem, Refused, Unavailable
 from handlers.domain.work_item import WorkClaim
 from handlers.domain.work_message import message_in
@@ -48,7 +48,13 @@ class Pauses(Protocol):
 
 @dataclass(frozen=True)
 class Worker:
-    """What works through batches. `owner`: a fresh random word per claim. `words`: of its metrics."""
+    """What works through batches.
+
+    Attributes:
+        words: of its metrics.
+        owner: a fresh random word per claim.
+        detailed: see `Telling.detailed`.
+    """
 
     work: Work
     stage: str
@@ -60,6 +66,12 @@ class Worker:
     logger: Logger
     clock_ms: Callable[[], int]
     owner: Callable[[], str]
+    detailed: Callable[[str], bool]
+
+    def trace(self, message_id: str) -> WorkTrace:
+        """What is said of one message."""
+        telling = Telling(self.logger, self.stage, self.words, self.work.operation, self.detailed)
+        return WorkTrace(telling, message_id)
 
 
 def pause_seconds(receives: int) -> int:
@@ -133,6 +145,7 @@ class _Batch:
         now_ms = worker.clock_ms()
         lease_until = now_ms + self.remaining_ms() + _SKEW_MS
         claim = WorkClaim(worker.work, message, worker.owner(), now_ms, lease_until)
+        trace.claims(claim.owner)
         return Turn(claim, worker.clock_ms, receives >= worker.max_receives, trace.claimed)
 
     def _pause(self, record: Mapping[str, Any], seconds: int) -> int:
@@ -140,10 +153,7 @@ class _Batch:
         return self.pauses[record["receiptHandle"]]
 
     def _trace(self, record: Mapping[str, Any]) -> WorkTrace:
-        worker = self.worker
-        return WorkTrace(
-            worker.logger, worker.stage, worker.words, worker.work.operation, str(record.get("messageId"))
-        )
+        return self.worker.trace(str(record.get("messageId")))
 
 
 def _receives(record: Mapping[str, Any]) -> int:

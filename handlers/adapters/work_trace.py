@@ -15,6 +15,8 @@ from handlers.domain.work_message import UNKNOWN
 from handlers.domain.worker import GivenUp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aws_lambda_powertools import Logger
 
     from handlers.domain.work_item import WorkItem
@@ -45,17 +47,32 @@ class Words:
     lag: str
 
 
+@dataclass(frozen=True)
+class Telling:
+    """How a worker tells what it did.
+
+    Attributes:
+        operation: whose work it is.
+        detailed: whether a tenant has its metrics in detail. It makes no call: of a tenant that the process
+            has not met yet it is not known, and then it says no.
+    """
+
+    logger: Logger
+    stage: str
+    words: Words
+    operation: str
+    detailed: Callable[[str], bool]
+
+
 class WorkTrace:
     """Says what became of one message. None of its methods raises."""
 
-    def __init__(self, logger: Logger, stage: str, words: Words, operation: str, message_id: str) -> None:
-        self._logger = logger
-        self._service = metrics.service_name(stage, words.function)
-        self._words = words
-        self._operation = operation
+    def __init__(self, telling: Telling, message_id: str) -> None:
+        self._telling = telling
+        self._words = telling.words
         self._tenant_id: str | None = None
         self._created_at: int | None = None
-        self._ids: dict[str, str | int] = {"operation": operation, "message_id": message_id}
+        self._ids: dict[str, str | int] = {"operation": telling.operation, "message_id": message_id}
 
     def names(self, message: WorkMessage, receives: int) -> None:
         """The message says which work it is about."""
@@ -67,6 +84,10 @@ class WorkTrace:
             "correlation_id": message.correlation_id,
             "receives": receives,
         }
+
+    def claims(self, owner: str) -> None:
+        """An attempt begins, under this owner's word."""
+        self._ids["attempt"] = owner
 
     def claimed(self, item: WorkItem) -> None:
         """The work is ours; the record knows more of it than the message."""
@@ -109,10 +130,15 @@ class WorkTrace:
         self, outcome: str, counts: dict[str, int], ms: dict[str, float], more: dict[str, str | int]
     ) -> None:
         fine = outcome in {"done", "done_before", "twin_in_progress"}
-        log = self._logger.info if fine else self._logger.error
+        log = self._telling.logger.info if fine else self._telling.logger.error
         # What was done is done: nothing comes again because nobody could be told of it.
         with suppress(Exception):
             log(outcome, extra={"outcome": outcome, **self._ids, **more})
         if counts:
             with suppress(Exception):
-                metrics.emit(self._service, self._operation, self._tenant_id, counts, ms)
+                metrics.emit(self._about(), counts, ms)
+
+    def _about(self) -> metrics.About:
+        telling, tenant_id = self._telling, self._tenant_id
+        detailed = tenant_id is not None and telling.detailed(tenant_id)
+        return metrics.About(telling.stage, self._words.function, telling.operation, tenant_id, detailed)

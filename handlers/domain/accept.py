@@ -113,5 +113,6 @@ def _build(
         outbox=documents.outbox(operation, made, text),
         fields=member_hashes.hashes(identity.members, request.generation),
         body_hash=identity.body_hash,
+        detailed_metrics=request.detailed_metrics,
     )
     return response, receipt

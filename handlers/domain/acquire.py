@@ -110,4 +110,5 @@ def _fresh(wanted: Wanted, request: Request) -> Receipt:
         fields=member_hashes.hashes(request.identity.members, request.generation),
         body_hash=request.identity.body_hash,
         pinned=wanted.pinned,
+        detailed_metrics=request.detailed_metrics,
     )

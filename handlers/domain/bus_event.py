@@ -10,6 +10,7 @@ from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.json_text import parsed
 from handlers.domain.message_text import for_a_message
+from handlers.domain.metric_catalogue import DETAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,17 +30,25 @@ _GROWTH: Final = 7 / 3
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a tenant's topic is told. `event`: the CloudEvent as JSON text."""
+    """What a tenant's topic is told.
+
+    Attributes:
+        event: the CloudEvent as JSON text.
+        detailed_metrics: whether the tenant has its metrics in detail.
+    """
 
     tenant_id: str
     type: str
     event_id: str
     correlation_id: str
     event: str
+    detailed_metrics: bool = False
 
 
-def detail_of(delivery: Delivery, event: str) -> str:
+def detail_of(delivery: Delivery, event: str, *, detailed_metrics: bool = False) -> str:
     """`{"tenantId", "event"}` as JSON text; `event` is the CloudEvent (JSON text) of the delivery.
+
+    `"metrics": "detailed"` is added for a tenant that has them: `notify` has no other way to know.
 
     An object, for rules to look into; but text where a number of it would come back spelled otherwise: Lambda
     parses a detail, and 1e400 or 1.50 would not survive being written again.
@@ -47,7 +56,8 @@ def detail_of(delivery: Delivery, event: str) -> str:
     Raises:
         CorruptItem: it would be more than the bus takes.
     """
-    detail = _text({"tenantId": delivery.tenant_id, "event": _carried(event)})
+    more = {"metrics": DETAILED} if detailed_metrics else {}
+    detail = _text({"tenantId": delivery.tenant_id, "event": _carried(event), **more})
     if len(detail.encode()) > _MAX_DETAIL_BYTES:
         raise CorruptItem(f"the event's detail would be over {_MAX_DETAIL_BYTES} bytes")
     return detail
@@ -79,7 +89,8 @@ def notice_in(event: Mapping[str, Any]) -> Notice:
         raise CorruptItem("an event of the bus names no tenant")
     if str(source).rpartition("/")[2] != tenant_id:
         raise CorruptItem("an event of the bus names one tenant and is another's")
-    return Notice(tenant_id, str(kind), str(event_id), correlation_id, text)
+    detailed = event["detail"].get("metrics") == DETAILED
+    return Notice(tenant_id, str(kind), str(event_id), correlation_id, text, detailed)
 
 
 def _carried(event: str) -> object:

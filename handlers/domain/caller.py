@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeGuard
 
 from handlers.domain.errors import OncewardError
 from handlers.domain.json_text import parsed
+from handlers.domain.metric_catalogue import DETAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +63,7 @@ class Caller:
     `origins`: the web origins (`https://example.com`) that the key works from; empty means any.
     `body_limit_bytes`: the largest request body of the tier, bytes.
     `operation_settings`: by operation name (`leads`); an operation that is not there has its defaults.
+    `detailed_metrics`: whether the tenant has its metrics in detail.
     """
 
     tenant_id: str
@@ -70,6 +72,7 @@ class Caller:
     origins: frozenset[str]
     body_limit_bytes: int
     operation_settings: Mapping[str, OperationSettings]
+    detailed_metrics: bool = False
 
     @classmethod
     def from_context(cls, context: Mapping[str, object] | None) -> Caller:
@@ -88,6 +91,8 @@ class Caller:
             origins=_words(_text(fields, "origins", empty=True)),
             body_limit_bytes=_positive(_text(fields, "bodyLimitBytes")),
             operation_settings=parse_operation_settings(_text(fields, "operationSettings")),
+            # Not in the context of an earlier release, nor of most tenants.
+            detailed_metrics=fields.get("metrics") == DETAILED,
         )
 
 

@@ -77,6 +77,7 @@ class Receipt:
             can name what differs; empty where there are none, or too many.
         pinned: what an execute-mode claim has pinned of its tenant's settings (`ExecuteOperation.pin`).
         body_hash: of the whole body, where the fingerprint does not cover it (webhooks).
+        detailed_metrics: whether `dispatch` is to count it in detail, for its tenant.
     """
 
     tenant_id: str
@@ -97,6 +98,7 @@ class Receipt:
     fields: Mapping[str, str] = field(default_factory=dict)
     body_hash: str | None = None
     pinned: str | None = None
+    detailed_metrics: bool = False
 
 
 def purge_at(created_at_ms: int, expires_at_ms: int) -> int:

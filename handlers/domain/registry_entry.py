@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from handlers.domain.caller import DIGITS, TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.json_text import parsed
+from handlers.domain.metric_catalogue import DETAILED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ class KeyEntry:
 
     `operations`: permission words such as `leads:create`, or `*`. `origins`: web origins; empty means any.
     `body_limit_bytes`: bytes. `operation_settings`: JSON text, passed on as it is stored.
+    `detailed_metrics`: whether the tenant has its metrics in detail.
     """
 
     tenant_id: str
@@ -35,10 +37,11 @@ class KeyEntry:
     origins: tuple[str, ...]
     body_limit_bytes: int
     operation_settings: str
+    detailed_metrics: bool = False
 
     def context(self) -> dict[str, str]:
         """The authorizer's context: strings only, since a REST API passes on nothing else."""
-        return {
+        context = {
             "tenantId": self.tenant_id,
             "tier": self.tier,
             "keyName": self.key_name,
@@ -47,6 +50,7 @@ class KeyEntry:
             "bodyLimitBytes": str(self.body_limit_bytes),
             "operationSettings": self.operation_settings,
         }
+        return context | ({"metrics": DETAILED} if self.detailed_metrics else {})
 
 
 def partition_key(api_key: str) -> str:
@@ -75,6 +79,7 @@ def from_item(item: Mapping[str, Any]) -> KeyEntry:
         origins=_words(item, "origins", tenant_id),
         body_limit_bytes=_positive(item, "bodyLimitBytes", tenant_id),
         operation_settings=_json_object(item, "operationSettings", tenant_id),
+        detailed_metrics=_value(item, "metrics", "S") == DETAILED,
     )
 
 

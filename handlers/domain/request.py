@@ -23,6 +23,7 @@ class Request:
         described: members of the document that come before the body as it was sent, and from elsewhere (a
             webhook's source).
         answer: the first answer's body, where the operation's `answered` does not say it.
+        detailed_metrics: whether the tenant has its metrics in detail.
     """
 
     tenant_id: str
@@ -37,3 +38,4 @@ class Request:
     success_status: int
     described: Document = field(default_factory=dict)
     answer: Document | None = None
+    detailed_metrics: bool = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, get_args
 from handlers.domain.caller import TENANT_ID
 from handlers.domain.errors import CorruptItem
 from handlers.domain.json_members import Members
+from handlers.domain.metric_catalogue import DETAILED
 from handlers.domain.webhook_proof import Proof, Scheme
 
 if TYPE_CHECKING:
@@ -59,12 +60,19 @@ class SourceConfig:
 
 @dataclass(frozen=True, slots=True)
 class TenantConfig:
-    """One tenant. `webhooks`: by source. `orders_destination`: None where orders go to the bus at once."""
+    """One tenant.
+
+    Attributes:
+        webhooks: by source.
+        orders_destination: None where orders go to the bus at once.
+        detailed_metrics: whether it has its metrics in detail.
+    """
 
     tenant_id: str
     status: Status
     webhooks: Mapping[str, SourceConfig]
     orders_destination: Destination | None
+    detailed_metrics: bool = False
 
 
 class TenantConfigs(Protocol):
@@ -104,6 +112,8 @@ def from_item(item: Mapping[str, Any]) -> TenantConfig:
         status=status,
         webhooks=_sources(_json(attributes, "webhooks")),
         orders_destination=None if orders is None else _destination(orders),
+        # Nothing is refused for a word of a later release: it is about what is said, not about what is done.
+        detailed_metrics=attributes.values.get("metrics") == DETAILED,
     )
 
 

@@ -205,6 +205,7 @@ class World:
         self.window_seconds = 86_400
         self.body_limit_bytes = 131_072
         self.operation_settings: dict[str, Any] = {}
+        self.context: dict[str, str] = {}
         self.options = {"providerUrl": f"https://{ACCOUNT}", **options}
         self.log = io.StringIO()
         self._logger = Logger(service=f"execute-{next(_NUMBERS)}", level=logging.INFO, stream=self.log)
@@ -225,7 +226,9 @@ class World:
             body,
             headers={} if key is None else {"idempotency-key": [key]},
             authorizer=authorizer_context(
-                operationSettings=self._settings(), bodyLimitBytes=str(self.body_limit_bytes)
+                operationSettings=self._settings(),
+                bodyLimitBytes=str(self.body_limit_bytes),
+                **self.context,
             ),
             arrival_ms=self.now,
         ) | {"resource": resource}

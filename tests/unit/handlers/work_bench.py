@@ -70,6 +70,7 @@ def tenant_config(
     tenant: str = "acme",
     *,
     status: str = "active",
+    metrics: str = "standard",
     destination: Mapping[str, str] | None = None,
     orders: Mapping[str, str] | None = None,
 ) -> TenantConfig:
@@ -84,6 +85,7 @@ def tenant_config(
         {
             "tenantId": {"S": tenant},
             "status": {"S": status},
+            "metrics": {"S": metrics},
             "webhooks": {"S": json.dumps({"crm": source})},
             "orders": {"S": json.dumps({"destination": orders})},
         }
@@ -185,6 +187,7 @@ class WorkBench:
             logger=Logger(service=f"worker-{next(_LOGGERS)}", level="INFO", stream=self.log),
             clock_ms=lambda: self.now,
             owner=lambda: f"owner-{next(self.owners)}",
+            detailed=lambda tenant: tenant in self.configs and self.configs[tenant].detailed_metrics,
         )
         return work_batch.run(event, worker, remaining_ms)
 
