@@ -57,7 +57,7 @@ def _flat(usd: float) -> tuple[tuple[float, float], ...]:
 _MILLION: Final = 1e6
 _TB: Final = 1024.0  # GB; CloudWatch's tiers of logs are in TB
 _CLOUDWATCH: Final = "https://aws.amazon.com/cloudwatch/pricing/"
-_PRICE_LIST: Final = "rates of the AWS Price List by usage type, as quoted in public repositories in 2026"
+_PRICE_LIST: Final = "the AWS Price List as a public repository quoted it in 2026 (us-east-2)"
 
 METRIC: Final = Price(
     "CloudWatch metrics",
@@ -72,7 +72,7 @@ DASHBOARD: Final = Price(
     "dashboard and month",
     _flat(3.00),
     _CLOUDWATCH,
-    "AWS's page, stored undated, has the free tier only; $3.00 in public repositories in 2026",
+    "AWS's page, stored undated, has the free tier only; $3.00 in a public repository in 2026",
     doubt="AWS's Price List has no such item to compare with",
 )
 ALARM: Final = Price(
@@ -172,7 +172,7 @@ RECOVERY_STORAGE: Final = Price(
     "GB-month of point-in-time recovery",
     _flat(0.20),
     "https://aws.amazon.com/dynamodb/pricing/on-demand/",
-    f"TimedPITRStorage-ByteHrs in {_PRICE_LIST} (us-west-2)",
+    "TimedPITRStorage-ByteHrs in the AWS Price List as a public repository quoted it in 2026 (us-west-2)",
     doubt="read for us-west-2 only; the regions of the US have had one price",
 )
 PUBLISH: Final = Price(

@@ -34,7 +34,7 @@ def tell(made: Bill, of_one: Mapping[str, Observability], what: str) -> None:
     `of_one`: by the kind's name; `what`: the tenants and requests in words.
     """
     typer.echo(f"US dollars a month at {prices.REGION}'s list prices, read {prices.READ_ON}: {what}\n")
-    print_columns([_HEAD, *map(_cells, (*made.lines, made.total))])
+    print_columns(_aligned([_HEAD, *map(_cells, (*made.lines, made.total))]))
     for label, usd in (
         ("per million requests", made.usd_per_million_requests),
         ("per tenant, before its requests", made.usd_per_tenant),
@@ -42,7 +42,7 @@ def tell(made: Bill, of_one: Mapping[str, Observability], what: str) -> None:
         if usd is not None:
             typer.echo(f"{label}: ${usd:,.2f}")
     typer.echo("\nobservability of one tenant, at the most")
-    print_columns(_of_one(made.plan.platform, of_one))
+    print_columns(_aligned(_of_one(made.plan.platform, of_one)))
     typer.echo(
         "\nAn estimate: requests are counted, milliseconds are assumed (ops/costs/assumed.py), and nobody has"
         "\nrun this on AWS. A series costs only for the hours in which it has data. Left out:"
@@ -70,3 +70,12 @@ def _of_one(platform: Observability, kinds: Mapping[str, Observability]) -> list
 def _cells(line: Line) -> tuple[str, ...]:
     parts = (line.standing, line.tenants, line.requests, line.usd)
     return (line.service, *(f"{each:,.2f}" for each in parts))
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Figures to the right, below their headings."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        (row[0], *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)))
+        for row in rows
+    ]
