@@ -3,13 +3,14 @@
 from typing import Final
 
 from infra import metrics
-from infra.alarm import MINUTE, Alarm
+from infra.alarm import MINUTE, Alarm, QueryAlarm
 from infra.failure_alarms import failure_alarms
 from infra.metrics import Metric
 from infra.naming import WORK_QUEUES, Names
+from infra.overall_alarms import overall_alarms
+from infra.tenant_alarms import tenant_rules
 from infra.timeouts import TIMEOUTS
 from infra.work_alarms import work_alarms
-from tenants.models import Tenant
 
 FUNCTIONS: Final = tuple(sorted(TIMEOUTS))
 TABLES: Final = ("receipts", "records", "slots", "tenants")
@@ -44,32 +45,13 @@ def platform_alarms(names: Names) -> tuple[Alarm, ...]:
         *failure_alarms(names),
         *_api(names),
         *(alarm for name in TABLES for alarm in _table(names, name)),
+        *overall_alarms(names),
     )
 
 
-def tenant_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
-    """A tenant's alarms with the thresholds of its file; none where the file turns them off."""
-    wanted = tenant.alarms
-    if not wanted.enabled:
-        return ()
-    failed = [metrics.of_tenant(names, tenant.id, taker, "Failed") for taker in metrics.TAKERS]
-    return (
-        Alarm(
-            "failed-requests",
-            f"What tenant {tenant.id} sends is answered with 5xx.",
-            failed[0],
-            wanted.failed_requests.threshold,
-            wanted.failed_requests.minutes * MINUTE,
-            plus=tuple(failed[1:]),
-        ),
-        Alarm(
-            "failed-deliveries",
-            f"Events of tenant {tenant.id} did not reach a subscriber; they wait in the delivery DLQ.",
-            metrics.tenant_topic(names, tenant.id, "NumberOfNotificationsFailed"),
-            wanted.failed_deliveries.threshold,
-            wanted.failed_deliveries.minutes * MINUTE,
-        ),
-    )
+def every_alarm(names: Names) -> tuple[Alarm | QueryAlarm, ...]:
+    """All alarms of a stage but the tenants' own: the platform's, and the queries over all tenants."""
+    return (*platform_alarms(names), DISPATCH_GIVEN_UP, *tenant_rules(names))
 
 
 def _queues(names: Names) -> tuple[Alarm, ...]:
@@ -143,12 +125,14 @@ def _function(names: Names, name: str) -> tuple[Alarm, ...]:
             metrics.function(names, name, "Errors"),
             _ERRORS_OF_ANYBODY if name == "authorizer" else 1,
             periods=3 if name == "authorizer" else 1,
+            runbook="function-errors",
         ),
         Alarm(
             f"{name}-throttles",
             f"Function {name} was refused concurrency.",
             metrics.function(names, name, "Throttles"),
             1,
+            runbook="function-throttles",
         ),
     )
 
@@ -161,6 +145,7 @@ def _api(names: Names) -> tuple[Alarm, ...]:
             metrics.api(names, "5XXError"),
             # One may be a cold start that timed out; clients retry it. Five are a fault.
             5,
+            runbook="api-trouble",
         ),
         Alarm(
             "api-latency",
@@ -170,6 +155,7 @@ def _api(names: Names) -> tuple[Alarm, ...]:
             metrics.api(names, "Latency", "p95"),
             2_000,
             periods=3,
+            runbook="api-trouble",
         ),
     )
 
@@ -181,6 +167,7 @@ def _table(names: Names, name: str) -> tuple[Alarm, ...]:
             f"Table {name} refuses {kind.lower()}s: callers get 503.",
             metrics.table(names, name, f"{kind}ThrottleEvents"),
             1,
+            runbook="table-throttles",
         )
         for kind in ("Read", "Write")
     )

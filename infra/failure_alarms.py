@@ -57,6 +57,7 @@ def failure_alarms(names: Names) -> tuple[Alarm, ...]:
             failure.description,
             metrics.onceward(names, function, failure.metric),
             failure.threshold,
+            runbook="function-failed",
         )
         for function, failure in FAILURES.items()
     )

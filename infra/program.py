@@ -54,7 +54,7 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     key_arn = encryption.key_arn
     tables = Tables(stage, key_arn)
     queues = Queues(stage, key_arn)
-    operations = Operations(stage, key_arn)
+    operations = Operations(stage, key_arn, tenants.tenants)
     bus = EventBus(stage, key_arn, queues.notify_dlq)
     functions = make_functions(stage, key_arn, Wiring(tables, queues, bus), bundle)
     DispatchFeed(
@@ -72,9 +72,7 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     Schedule(stage, functions["reconcile"])
     api = Api(stage, functions, key_arn, openapi=openapi.read(REPOSITORY))
     plans = UsagePlans(stage, api.rest_api, api.stage, tenants.tiers)
-    shared = Shared(
-        key_arn, tables.tenants.name, plans.ids, queues.delivery_dlq.arn, operations.alarm_topic_arn
-    )
+    shared = Shared(key_arn, tables.tenants.name, plans.ids, queues.delivery_dlq.arn, operations.paging)
     made = {
         tenant.id: TenantResources(tenant, tenants.tier_of(tenant), stage, shared)
         for tenant in tenants.tenants

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from infra.alarm import RUNBOOK
 from tenants.text import web_origin
 
 NAMESPACE: Final = "onceward"
@@ -35,6 +36,8 @@ _DOMAIN: Final = r"^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$"
 _STAND_IN: Final = r"^http://127\.0\.0\.1:[0-9]{1,5}$"
 # SQS event sources take 2 to 1,000 concurrent calls (Lambda, ScalingConfig.MaximumConcurrency).
 _CONCURRENCY: Final = Field(ge=2, le=1000)
+# Alarm descriptions hold 1,024 characters (CloudWatch), and the longest of ours half of them.
+_RUNBOOK: Final = r"^(docs/runbook\.md|https://[!-~]{1,300})$"
 _EMAIL: Final = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 
 
@@ -101,6 +104,11 @@ class Settings(_Model):
     ] = ("*",)
     """Web pages that browsers let read the answers. The key, not this list, is what lets a call in."""
     alarm_email: Annotated[str, Field(pattern=_EMAIL)] | None = None
+    runbook_url: Annotated[str, Field(pattern=_RUNBOOK)] = RUNBOOK
+    """Where the runbook can be read: every alarm's description links to a section of it."""
+    watch_all_topics: bool = False
+    """Alarm on failed deliveries of every SNS topic of the account and region, by topic: for a stage that is
+    alone there, since SNS's metrics have no stage. The alarm on the delivery DLQ rings either way."""
     reserved_concurrency: dict[FunctionName, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     """Concurrent executions kept for a function, and its most; left out: the account's pool."""
     worker_concurrency: WorkerConcurrency = WorkerConcurrency()

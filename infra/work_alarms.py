@@ -33,6 +33,7 @@ def _queue(names: Names, queue: str) -> tuple[Alarm, ...]:
             metrics.queue(names, f"{queue}-dlq", "ApproximateNumberOfMessagesVisible"),
             1,
             MINUTE,
+            runbook="work-dlq-depth",
         ),
         # SQS leaves a message that was received more than three times out of this metric, so this is not for
         # work that fails again and again (`pending-too-old` rings for that).
@@ -42,12 +43,14 @@ def _queue(names: Names, queue: str) -> tuple[Alarm, ...]:
             metrics.queue(names, queue, "ApproximateAgeOfOldestMessage"),
             _TOO_OLD_SECONDS,
             MINUTE,
+            runbook="work-age",
         ),
         Alarm(
             f"{WORKERS[queue]}-given-up",
             f"{WORKERS[queue]} gave work up for good: its record is FAILED. `onceward dlq list` says whose.",
             metrics.onceward(names, WORKERS[queue], "WorkGivenUp"),
             1,
+            runbook="work-given-up",
         ),
     )
 
@@ -105,6 +108,16 @@ def _pending(names: Names) -> tuple[Alarm, ...]:
             "The schedule could not call reconcile: work whose message was lost stays undone.",
             metrics.rule(names, "reconcile", "FailedInvocations"),
             1,
+        ),
+        # Of a schedule that is switched off nobody counts a failure, and `pending-too-old` is measured by the
+        # very function that is not called. It should be once a minute: a quarter of an hour is no blip.
+        Alarm(
+            "reconcile-silent",
+            "Reconcile has not run for a quarter of an hour: nobody looks for work that waits too long.",
+            metrics.function(names, "reconcile", "Invocations"),
+            1,
+            periods=3,
+            wanted=True,
         ),
     )
 

@@ -10,18 +10,20 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
+from tenants.alarm_rules import AlarmRule, Alarms, ShareRule
 from tenants.file_model import FileModel
 from tenants.keys import ApiKey, Keys
 from tenants.operations import Operations
 from tenants.subscriptions import Subscription
 from tenants.text import STAGE, OnlyStages, distinct
-from tenants.tiers import MAX_INT32, TIER_NAME, Tier, TierLimits, TiersFile
+from tenants.tiers import TIER_NAME, Tier, TierLimits, TiersFile
 
 __all__ = [
     "AlarmRule",
     "Alarms",
     "ApiKey",
     "Operations",
+    "ShareRule",
     "Subscription",
     "Tenant",
     "TenantEncryptionKey",
@@ -34,26 +36,6 @@ TENANT_ID: Final = r"^[a-z][a-z0-9-]{1,30}[a-z0-9]$"
 DISPLAY_NAME: Final = r"^\S(.*\S)?$"
 # Only whole keys: a grant on an alias would follow it to a key that nobody reviewed.
 KMS_KEY_ARN: Final = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]{1,128}$"
-
-# CloudWatch evaluates at most one day (86,400 s) per alarm.
-MAX_ALARM_MINUTES: Final = 1_440
-
-
-class AlarmRule(FileModel):
-    """Alarm when at least `threshold` events were counted within `minutes`."""
-
-    threshold: Annotated[int, Field(ge=1, le=MAX_INT32)]
-    minutes: Annotated[int, Field(ge=1, le=MAX_ALARM_MINUTES)]
-
-
-class Alarms(FileModel):
-    """The tenant's own alarms."""
-
-    enabled: bool = True
-    # A handful of 5xx in five minutes is a fault, one is a hiccup that the client's retry has healed.
-    failed_requests: AlarmRule = AlarmRule(threshold=5, minutes=5)
-    # SNS has retried by then: a single failed delivery is a subscriber that lost an event.
-    failed_deliveries: AlarmRule = AlarmRule(threshold=1, minutes=5)
 
 
 class TenantEncryptionKey(FileModel):

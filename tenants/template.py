@@ -58,11 +58,14 @@ operations:
   # Secrets are not in this file: `onceward secrets set {id} webhooks/billing`, `payments/provider`,
   # `destinations/orders`, `destinations/webhooks/billing`.
 
-# An alarm rings when at least `threshold` were counted within `minutes`.
+# Of dashboard: dedicated. An alarm rings when at least `threshold` were counted within `minutes`; of requests
+# they must also be at least `sharePercent` of all. Others, and these too, have the platform's rules.
 alarms:
-  enabled: true
-  failedRequests: {{ threshold: 5, minutes: 5 }}
-  failedDeliveries: {{ threshold: 1, minutes: 5 }}
+  enabled: true # false: no alarm at all rings for this tenant alone
+  failedRequests: {{ threshold: 5, minutes: 5, sharePercent: 1 }} # answered with 5xx
+  throttledRequests: {{ threshold: 20, minutes: 5, sharePercent: 10 }} # over the tier's limits (429)
+  failedDeliveries: {{ threshold: 1, minutes: 5 }} # events that did not reach a subscriber
+  stuckWork: {{ threshold: 1, minutes: 5 }} # events parked, orders and webhooks given up
 
 dashboard: {dashboard} # dedicated, or shared: no dashboard of its own, the economical choice
 encryption: platform # or {{ kmsKeyArn: "arn:aws:kms:..." }}: a key of the tenant's own for its topic

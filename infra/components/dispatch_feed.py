@@ -57,6 +57,7 @@ class DispatchFeed(pulumi.ComponentResource):
             DISPATCH_GIVEN_UP,
             alarm_topic_arn,
             stage.child(self),
+            runbook=stage.settings.runbook_url,
             made_dimensions={"EventSourceMappingUUID": mapping.uuid},
         )
         self.register_outputs({"failureBucket": failures.name})

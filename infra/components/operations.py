@@ -1,32 +1,51 @@
-"""What operators have: the alarm topic, the platform's alarms and its dashboard."""
+"""What operators have: the alarm topic, the platform's alarms, those on all tenants, and the dashboards."""
 
 import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import pulumi
 import pulumi_aws as aws
 
-from infra import dashboards, resource_policies
+from infra import dashboards, query_limits, resource_policies
+from infra.alarm import Alarm, QueryAlarm
 from infra.alarms import platform_alarms
+from infra.components.composite_alarm import make_composite
 from infra.components.metric_alarm import make_alarm
+from infra.composites import Composite, platform_down, troubles
 from infra.stage import Stage
+from infra.tenant_alarms import tenant_rules
+from tenants.models import Tenant
+
+
+@dataclass(frozen=True)
+class Paging:
+    """What pages: the topic that people are told by, and the alarm that mutes composites while it rings."""
+
+    topic_arn: pulumi.Output[str]
+    platform_down: aws.cloudwatch.CompositeAlarm
 
 
 class Operations(pulumi.ComponentResource):
-    """Alarm topic (encrypted; CloudWatch and EventBridge can publish), alarms, dashboard."""
+    """Alarm topic (encrypted; CloudWatch and EventBridge can publish), alarms, dashboards.
 
-    def __init__(self, stage: Stage, key_arn: pulumi.Input[str]) -> None:
+    Raises `infra.query_limits.QueryLimitError` for more `tenants` than the alarms on all of them bear.
+    """
+
+    def __init__(self, stage: Stage, key_arn: pulumi.Input[str], tenants: Sequence[Tenant]) -> None:
         super().__init__("onceward:index:Operations", "operations")
         self._stage = stage
         topic = self._topic(key_arn)
         self._subscription(topic)
-        for alarm in platform_alarms(stage.names):
-            make_alarm(
-                f"alarm-{alarm.name}",
-                stage.names.platform(alarm.name),
-                alarm,
-                topic.arn,
-                stage.child(self),
-            )
+        self._made: dict[str, aws.cloudwatch.MetricAlarm] = {}
+        down, others = platform_down(), troubles()
+        paged_for = {child for each in (down, *others) for child in each.children}
+        alarms: tuple[Alarm | QueryAlarm, ...] = (*platform_alarms(stage.names), *self._rules(tenants))
+        for alarm in alarms:
+            self._alarm(alarm, None if alarm.name in paged_for else topic.arn)
+        self.paging = Paging(topic.arn, self._composite(down, topic.arn))
+        for each in others:
+            self._composite(each, topic.arn, self.paging.platform_down)
         aws.cloudwatch.Dashboard(
             "dashboard",
             dashboard_name=stage.names.platform("platform"),
@@ -35,6 +54,46 @@ class Operations(pulumi.ComponentResource):
         )
         self.alarm_topic_arn: pulumi.Output[str] = topic.arn
         self.register_outputs({"alarmTopicArn": self.alarm_topic_arn})
+
+    def _rules(self, tenants: Iterable[Tenant]) -> tuple[QueryAlarm, ...]:
+        """The alarms on all tenants, if there are not too many."""
+        there = tuple(tenants)
+        silenced = [tenant.id for tenant in there if not tenant.alarms.enabled]
+        stage = self._stage
+        rules = tenant_rules(stage.names, silenced, all_topics=stage.settings.watch_all_topics)
+        warning = query_limits.check(rules, len(there), len(silenced))
+        if warning is not None:
+            pulumi.log.warn(warning, self)
+        return rules
+
+    def _alarm(self, alarm: Alarm | QueryAlarm, topic_arn: pulumi.Output[str] | None) -> None:
+        stage = self._stage
+        self._made[alarm.name] = make_alarm(
+            f"alarm-{alarm.name}",
+            stage.names.platform(alarm.name),
+            alarm,
+            topic_arn,
+            stage.child(self),
+            runbook=stage.settings.runbook_url,
+        )
+
+    def _composite(
+        self,
+        composite: Composite,
+        topic_arn: pulumi.Output[str],
+        suppressor: aws.cloudwatch.CompositeAlarm | None = None,
+    ) -> aws.cloudwatch.CompositeAlarm:
+        stage = self._stage
+        return make_composite(
+            f"alarm-{composite.name}",
+            stage.names.platform(composite.name),
+            composite,
+            [(stage.names.platform(child), self._made[child]) for child in composite.children],
+            topic_arn,
+            stage.child(self),
+            runbook=stage.settings.runbook_url,
+            suppressor=suppressor,
+        )
 
     def _topic(self, key_arn: pulumi.Input[str]) -> aws.sns.Topic:
         stage = self._stage

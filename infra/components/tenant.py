@@ -14,6 +14,7 @@ import pulumi
 import pulumi_aws as aws
 
 from infra import resource_policies
+from infra.components.operations import Paging
 from infra.components.tenant_operations import make_alarms, make_dashboard
 from infra.stage import Stage
 from tenants import registry
@@ -26,13 +27,13 @@ _AUDIT_RETENTION_SECONDS: Final = 86_400
 
 @dataclass(frozen=True)
 class Shared:
-    """What tenants share: key, registry table, plans by tier, delivery DLQ, alarm topic."""
+    """What tenants share: key, registry table, plans by tier, delivery DLQ, and what pages."""
 
     key_arn: pulumi.Input[str]
     registry_table: pulumi.Input[str]
     plans: Mapping[str, pulumi.Output[str]]
     delivery_dlq_arn: pulumi.Output[str]
-    alarm_topic_arn: pulumi.Input[str]
+    paging: Paging
 
 
 class TenantResources(pulumi.ComponentResource):
@@ -50,7 +51,7 @@ class TenantResources(pulumi.ComponentResource):
         self.keys = {key.name: self._key(key) for key in tenant.keys}
         self._registry_item("registry", _json(registry.tenant_item(tenant, tier)))
         self.audit_queue = self._audit_queue() if stage.settings.audit else None
-        make_alarms(tenant, stage, shared.alarm_topic_arn, parent=self)
+        make_alarms(tenant, stage, shared.paging, parent=self)
         if tenant.dashboard == "dedicated":
             make_dashboard(tenant, stage, parent=self)
         self.register_outputs({"topicArn": self.topic.arn})

@@ -68,11 +68,14 @@ def test_no_tenant_waits_for_another() -> None:
         assert not run.resources[urn].dependencies & tea
 
 
-def test_a_thousand_tenants_preview_and_the_shared_resources_stay_as_many() -> None:
+@pytest.mark.parametrize(("number", "dashboard"), [(1_000, "shared"), (100, "dedicated")])
+def test_a_thousand_tenants_preview_and_the_shared_resources_stay_as_many(
+    number: int, dashboard: str
+) -> None:
     few = run_with(tenant("one"))
-    many = run_with(*(tenant(f"tenant-{number:04}") for number in range(1_000)))
+    many = run_with(*(tenant(f"tenant-{each:04}", dashboard=dashboard) for each in range(number)))
     counts = Counter(each.type for each in many.resources.values())
-    assert counts["onceward:index:Tenant"] == 1_000
+    assert counts["onceward:index:Tenant"] == number
     for kind in CONSTANT:
         assert counts[kind] == len(few.of_type(kind)), kind
     shared = {urn for urn in many.urns if "onceward:index:Tenant" not in urn}
@@ -92,7 +95,8 @@ def test_a_tenant_has_nothing_but_what_the_design_lists() -> None:
         KEY: 2,
         PLAN_KEY: 2,
         ITEM: 3,
-        "aws:cloudwatch/metricAlarm:MetricAlarm": 2,
+        "aws:cloudwatch/metricAlarm:MetricAlarm": 4,
+        "aws:cloudwatch/compositeAlarm:CompositeAlarm": 1,
         "aws:cloudwatch/dashboard:Dashboard": 1,
     }
 
@@ -100,7 +104,7 @@ def test_a_tenant_has_nothing_but_what_the_design_lists() -> None:
 def test_a_shared_dashboard_and_a_stage_without_audit_save_their_resources() -> None:
     run = run_with(tenant("bee", dashboard="shared"), audit=False)
     kinds = {run.resources[urn].type for urn in of_tenant(run, "bee")}
-    assert "aws:cloudwatch/dashboard:Dashboard" not in kinds
+    assert not {kind for kind in kinds if kind.startswith("aws:cloudwatch/")}
     assert "aws:sqs/queue:Queue" not in kinds
     assert SUBSCRIPTION not in kinds
 

@@ -1,0 +1,114 @@
+"""Who pages: alarms that ring for one trouble are paged for together, and none while all is down.
+
+A platform-wide failure makes half of the platform's alarms and most of the tenants' ring. `PLATFORM_DOWN`
+says so once, and mutes the other composites meanwhile (only composites can be: their `actionsSuppressor`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from infra.alarm import MINUTE
+from infra.alarms import FUNCTIONS, TABLES
+from infra.tenant_alarms import ANSWERERS, FAILED_REQUESTS, STUCK, STUCK_WORK, THROTTLED_REQUESTS
+
+PLATFORM_DOWN: Final = "platform-down"
+# A muted composite waits so long for the suppressor to ring as well. Both look at the last five minutes once
+# a minute, and a failure that is everybody's reaches the share a minute or two after its first few.
+WAIT_SECONDS: Final = 2 * MINUTE
+# And stays muted so long after it: by then the failures have left the two of three windows of five minutes
+# that the rules for all tenants look at, and what still rings is no echo.
+EXTENSION_SECONDS: Final = 10 * MINUTE
+# CloudWatch's most (API reference, PutCompositeAlarm).
+LONGEST_RULE: Final = 10_240
+MOST_CHILDREN: Final = 100
+
+DOWN_BECAUSE: Final = ("calls-failing", "requests-failing", "work-failing")
+"""The alarms that mean everybody: shares of all there is, so that one tenant's trouble is none of them."""
+
+
+@dataclass(frozen=True)
+class Composite:
+    """Rings while any of `children` does, and pages for them; `section` is the runbook's."""
+
+    name: str
+    description: str
+    children: tuple[str, ...]
+    section: str
+
+
+def platform_down() -> Composite:
+    """The suppressor: pages once for what is everybody's."""
+    return Composite(
+        PLATFORM_DOWN,
+        "Most of all requests, or of all work, fails. The alarms of functions, tables and tenants are muted.",
+        DOWN_BECAUSE,
+        PLATFORM_DOWN,
+    )
+
+
+def troubles() -> tuple[Composite, ...]:
+    """What is muted while the platform is down: one for each function, for the API, for the tables, and for
+    each of the rules for all tenants.
+
+    One each, since a composite that rings already does not page again: throttles of one function must not
+    hide the failures of another.
+    """
+    throttles = tuple(f"{table}-{kind}-throttles" for table in TABLES for kind in ("read", "write"))
+    return (
+        *(_of_function(function) for function in FUNCTIONS),
+        *_of_tenants(),
+        Composite(
+            "api-trouble", "The API answers late, or with 5xx.", ("api-5xx", "api-latency"), "api-trouble"
+        ),
+        Composite("tables-trouble", "Tables refuse reads or writes.", throttles, "tables-trouble"),
+    )
+
+
+def _of_function(function: str) -> Composite:
+    return Composite(
+        f"{function}-trouble",
+        f"Function {function} fails, or is refused concurrency.",
+        tuple(f"{function}-{kind}" for kind in ("failed", "errors", "throttles")),
+        "function-trouble",
+    )
+
+
+def _of_tenants() -> tuple[Composite, ...]:
+    # Told by the tenant, as queries can, a failure of all would be a page for each of them. Deliveries are: a
+    # subscriber that is down is one tenant's, whatever the platform does.
+    return (
+        Composite(
+            "tenants-failing",
+            "Requests of a tenant fail: `aws cloudwatch describe-alarm-contributors` says whose.",
+            tuple(f"tenants-failing-{function}" for function in ANSWERERS),
+            FAILED_REQUESTS,
+        ),
+        Composite(
+            "tenants-over-limits",
+            "A tenant sends more than its tier lets through.",
+            ("tenants-throttled",),
+            THROTTLED_REQUESTS,
+        ),
+        Composite(
+            "tenants-stuck",
+            "Events or work of a tenant are stuck: `onceward dlq list` says whose.",
+            tuple(f"tenants-stuck-{function}" for function in STUCK),
+            STUCK_WORK,
+        ),
+    )
+
+
+def any_of(alarms: Iterable[str]) -> str:
+    """The rule of a composite that rings while any of `alarms` (their whole names) does.
+
+    Raises ValueError for more than CloudWatch takes.
+    """
+    names = tuple(alarms)
+    rule = " OR ".join(f'ALARM("{name}")' for name in names)
+    if len(names) > MOST_CHILDREN or len(rule) > LONGEST_RULE:
+        raise ValueError(
+            f"a composite alarm takes {MOST_CHILDREN} alarms and {LONGEST_RULE} characters at most, "
+            f"not {len(names)} and {len(rule)}"
+        )
+    return rule

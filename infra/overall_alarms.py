@@ -1,0 +1,56 @@
+"""The alarms that mean everybody, which make `platform-down` ring (`infra.composites`).
+
+Shares of all requests and of all work: one tenant's fault, or its provider's, is not half of what all of them
+do. Nobody is told of them but by the composite.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from infra import metrics
+from infra.alarm import Alarm, Share
+from infra.metrics import Metric
+from infra.naming import Names
+from infra.tenant_alarms import ANSWERERS
+
+# Half of all that comes, and no less than ten of it: on a quiet stage two failures of three are no outage.
+_HALF: Final = 50
+_SOME: Final = 10
+_WORKERS_DONE: Final = {"deliver": "Delivered", "fulfil": "Completed"}
+
+
+def overall_alarms(names: Names) -> tuple[Alarm, ...]:
+    """`calls-failing`, `requests-failing`, `work-failing`."""
+    failed = [metrics.onceward(names, function, "Failed") for function in ANSWERERS]
+    broke = [metrics.onceward(names, worker, "WorkBroke") for worker in _WORKERS_DONE]
+    done = [metrics.onceward(names, worker, name) for worker, name in _WORKERS_DONE.items()]
+    return (
+        # What no function sees: an authorizer that fails, code that cannot be imported.
+        _half(
+            "calls-failing",
+            "Half of all calls of the API are answered with 5xx.",
+            [metrics.api(names, "5XXError")],
+            [metrics.api(names, "Count")],
+        ),
+        # Without what is a provider's fault. `Failed` is 1 or 0 on every request, so counting it counts them.
+        _half(
+            "requests-failing",
+            "Half of all requests are answered with 5xx, for what is ours to mend.",
+            failed,
+            [replace(metric, statistic="SampleCount") for metric in failed],
+        ),
+        # Without what is a destination's fault.
+        _half("work-failing", "Half of all work fails, for what is ours to mend.", broke, [*broke, *done]),
+    )
+
+
+def _half(name: str, description: str, part: list[Metric], of: list[Metric]) -> Alarm:
+    return Alarm(
+        name,
+        description,
+        part[0],
+        _SOME,
+        plus=tuple(part[1:]),
+        share=Share(tuple(of), _HALF),
+        runbook="platform-down",
+    )
