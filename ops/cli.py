@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from ops.commands import (
+    cost,
     demo,
     dispatch,
     dlq,
@@ -44,6 +45,7 @@ soak.register(app)
 release.register(app)
 rollback.register(app)
 openapi.register(app)
+cost.register(app)
 
 
 def main() -> None:
