@@ -110,6 +110,7 @@ def _line(query: Selection, window: Window, values: tuple[str, ...], several: li
         points=tuple(points),
         contributor=tuple(zip(query.group_by, values, strict=True)),
         origin=window.store.origin(several[0]),
+        metric=query.metric,
     )
 
 

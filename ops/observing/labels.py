@@ -53,8 +53,8 @@ def _value(found: re.Match[str], line: Line) -> str:
     if name == "LABEL":
         return line.label
     if name == "PROP" and argument is not None:
-        # Other properties than dimensions are the same for all of one graph's series: nobody needs them.
-        return dict(line.contributor).get(argument.removeprefix("Dim."), "")
+        told = {"MetricName": line.metric or "", **{f"Dim.{key}": value for key, value in line.contributor}}
+        return told.get(argument, found[0])
     if name not in _OF_VALUES:
         return found[0]
     values = [value for _, value in line.points]

@@ -33,6 +33,7 @@ class Line:
         color: as the query has it (`#rrggbb`).
         contributor: a metric's own dimensions; of a group, those that it is grouped by.
         origin: as of `MetricStore.origin`; None of a result of maths.
+        metric: the name of the metric; None of a result of maths.
     """
 
     id: str | None
@@ -44,6 +45,7 @@ class Line:
     color: str | None = None
     contributor: Dimensions = ()
     origin: str | None = None
+    metric: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

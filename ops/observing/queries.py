@@ -139,6 +139,7 @@ class _Graph:
             points=tuple(points),
             contributor=metric.dimensions,
             origin=window.store.origin(metric),
+            metric=metric.name,
         )
 
 

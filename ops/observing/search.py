@@ -68,6 +68,7 @@ def _line(series: SeriesName, window: Window, points: list[tuple[int, float]]) -
         points=tuple(points),
         contributor=series.dimensions,
         origin=window.store.origin(series),
+        metric=series.name,
     )
 
 

@@ -156,6 +156,10 @@ def test_a_search_is_a_line_a_series(store: MetricStore) -> None:
     expression = """SEARCH('{Onceward,Service,TenantId} MetricName="Accepted"', 'Sum', 60)"""
     both = lines(store, [{"expression": expression, "label": "${PROP('Dim.TenantId')} took in", "id": "s"}])
     assert [line.label for line in both] == ["acme took in", "bolt took in"]
+    named = lines(
+        store, [{"expression": expression, "label": "${PROP('Dim.TenantId')}: ${PROP('MetricName')}"}]
+    )
+    assert [line.label for line in named] == ["acme: Accepted", "bolt: Accepted"]
     [total] = lines(store, [{"expression": f"SUM({expression})", "label": "all"}])
     assert (total.label, total.points) == ("all", ((START, 3),))
     doubled = lines(store, [{"expression": f"2 * {expression}"}])
@@ -194,7 +198,8 @@ def test_lines_of_one_name_are_told_apart_by_their_dimensions(store: MetricStore
     [
         ("all: ${SUM}", "all: 70"),
         ("${LABEL} [${MIN} to ${MAX}, ${LAST}]", "Accepted [10 to 40, 40]"),
-        ("${PROP('Dim.Service')}", "ingest"),
+        ("${PROP('Dim.Service')}: ${PROP('MetricName')}", "ingest: Accepted"),
+        ("${PROP('Dim.Other')}", "${PROP('Dim.Other')}"),
         ("${UNKNOWN}", "${UNKNOWN}"),
     ],
 )
