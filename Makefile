@@ -55,7 +55,7 @@ down: setup ## stop the local platform
 	@$(BIN)/onceward local down
 
 .PHONY: test
-test: setup chromium iam-simulator ## every test; STRICT=1 fails on a skipped one
+test: setup chromium iam-simulator bundles ## every test; STRICT=1 fails on a skipped one
 	@.ci/test $(BIN)/python $(if $(STRICT),-p tests.no_skips)
 
 .PHONY: check
@@ -110,6 +110,10 @@ chromium: setup # the browser of the form's tests: Debian's, where it is missing
 .PHONY: iam-simulator
 iam-simulator: setup # the policy simulator of the isolation tests (a separate Node process; docs/adr/0052)
 	@sh tests/iam_simulator/install.sh $(BIN)/python
+
+.PHONY: bundles
+bundles: setup # the functions' zips, which each of the tests' processes would build beside the others
+	@$(BIN)/python -m tests.bundles
 
 .PHONY: clean
 clean: ## remove .venv, caches and the tests' Node packages (not .onceward: `make down` first)

@@ -138,11 +138,20 @@ def _broken_copy(target: Path, fault: Fault) -> Path:
         if not name.startswith("tests/"):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(_ROOT / name, target / name)
+    _lend_wheels(target)
     place = target / fault.file
     content = place.read_text(encoding="utf-8")
     assert content.count(fault.good) == 1, f"{fault.file} has changed: plant this fault anew"
     place.write_text(content.replace(fault.good, fault.bad), encoding="utf-8")
     return target
+
+
+def _lend_wheels(copy: Path) -> None:
+    """The packages of the bundles, where some are unpacked and compiled already: no fault is in them."""
+    wheels = _ROOT / ".onceward" / "bundles" / "wheels"
+    if wheels.is_dir():
+        unfinished = shutil.ignore_patterns("partial-*")
+        shutil.copytree(wheels, copy / wheels.relative_to(_ROOT), ignore=unfinished)
 
 
 @contextmanager
