@@ -42,6 +42,10 @@ _FIRST_MODULE: Final = "handlers/__init__.py"
 # What the functions are called by: moving it is one write, and back again.
 _ALIAS: Final = "live"
 _SECONDS: Final = 30.0
+# A killed worker's claim on its work ends with the time that its function had: two minutes for those that
+# take work off a queue, which no run can wait for twice. With less than 45 s they do not begin (`ITEM_MS`);
+# the destinations here answer at once.
+_MOST_LIFE_SECONDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,9 @@ def _reroute(aws: Clients, function: str, url: str) -> None:
     variables = known.get("Environment", {}).get("Variables", {})
     rerouted = {f"AWS_ENDPOINT_URL_{_VARIABLE.get(one, one).upper()}": url for one in SERVICES}
     aws.functions.update_function_configuration(
-        FunctionName=function, Environment={"Variables": {**variables, **rerouted}}
+        FunctionName=function,
+        Environment={"Variables": {**variables, **rerouted}},
+        Timeout=min(known["Timeout"], _MOST_LIFE_SECONDS),
     )
 
 

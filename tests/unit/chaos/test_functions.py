@@ -8,12 +8,18 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from chaos.calls import clock_of
-from chaos.functions import SKEW_SECONDS, Code, with_clock, with_plant
+from chaos.functions import _MOST_LIFE_SECONDS, SKEW_SECONDS, Code, under_chaos, with_clock, with_plant
 from chaos.plants import PLANTS, Plant
+from handlers.adapters.work_batch import ITEM_MS
+
+if TYPE_CHECKING:
+    from ops.local.clients import Clients
 
 ROOT = Path(__file__).resolve().parents[3]
 # Prints how far `time` is off the system's clock, which no one has touched, and what botocore is told of it.
@@ -82,3 +88,55 @@ def test_a_plant_is_put_into_the_code_and_what_was_compiled_of_it_left_out() -> 
 def test_a_plant_whose_file_is_not_in_the_code_is_refused() -> None:
     with pytest.raises(ValueError, match=r"handlers/gone\.py: not in the function's code"):
         with_plant(_bundle(), Plant(("ingest",), "handlers/gone.py", "good", "bad"))
+
+
+class Functions:
+    """Lambda, as far as chaos changes it: what each function was configured to last, and where `live` is."""
+
+    def __init__(self, code: Path, timeouts: dict[str, int]) -> None:
+        self._code = code
+        self._timeouts = timeouts
+        self.configured: dict[str, dict[str, Any]] = {}
+        self.live = dict.fromkeys(timeouts, "1")
+
+    def get_function(self, **_: Any) -> dict[str, Any]:
+        return {"Code": {"Location": self._code.as_uri()}}
+
+    def get_function_configuration(self, **asked: Any) -> dict[str, Any]:
+        variables = {"STAGE": "local"}
+        return {"Timeout": self._timeouts[asked["FunctionName"]], "Environment": {"Variables": variables}}
+
+    def update_function_configuration(self, **asked: Any) -> None:
+        self.configured[asked["FunctionName"]] = asked
+
+    def update_function_code(self, **_: Any) -> None: ...
+
+    def publish_version(self, **_: Any) -> dict[str, str]:
+        return {"Version": "2"}
+
+    def get_alias(self, **asked: Any) -> dict[str, str]:
+        return {"FunctionVersion": self.live[asked["FunctionName"]]}
+
+    def update_alias(self, **asked: Any) -> None:
+        self.live[asked["FunctionName"]] = asked["FunctionVersion"]
+
+
+def test_functions_call_the_proxy_and_live_for_a_minute_at_most_until_it_is_over(tmp_path: Path) -> None:
+    (tmp_path / "code.zip").write_bytes(_bundle())
+    functions = Functions(tmp_path / "code.zip", {"p_ingest": 10, "p_deliver": 120})
+    names, urls = (
+        {"ingest": "p_ingest", "deliver": "p_deliver"},
+        {"ingest": "http://i", "deliver": "http://d"},
+    )
+    aws = cast("Clients", SimpleNamespace(functions=functions))
+    with under_chaos(aws, names, urls, Code(7)):
+        assert functions.live == {"p_ingest": "2", "p_deliver": "2"}
+        timeouts = {name: changes["Timeout"] for name, changes in functions.configured.items()}
+        assert timeouts == {"p_ingest": 10, "p_deliver": 60}
+        variables = functions.configured["p_deliver"]["Environment"]["Variables"]
+        assert (variables["STAGE"], variables["AWS_ENDPOINT_URL_DYNAMODB"]) == ("local", "http://d")
+    assert functions.live == {"p_ingest": "1", "p_deliver": "1"}
+
+
+def test_a_function_that_takes_work_has_time_to_begin_it() -> None:
+    assert _MOST_LIFE_SECONDS * 1000 > ITEM_MS
