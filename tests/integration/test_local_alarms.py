@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pytest
@@ -61,7 +61,7 @@ def test_the_stages_alarms_are_made_changed_in_place_and_taken_away(stack: Stack
     changed = stack.through(program)
     assert names(changed.updated) == {"alpha.alarm.stuck-work"}
     cloudwatch = stack.aws.cloudwatch
-    every = [
+    every: list[tuple[str, Any]] = [
         (alarm["AlarmName"], alarm)
         for page in cloudwatch.get_paginator("describe_alarms").paginate(
             AlarmTypes=["MetricAlarm", "CompositeAlarm"]
