@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ops.observing.series import SeriesName
     from ops.observing.store import MetricStore
 
-# "A search can find up to 100 time series for a graph" (CloudWatch's guide, search expression limits).
-_MOST_SERIES: Final = 100
+# A search returns so many series at most (CloudWatch's user guide, "search expression syntax").
+_MOST_SERIES: Final = 500
 _PARTS: Final = re.compile(r"[A-Za-z0-9]+")
 
 
