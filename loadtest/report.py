@@ -41,11 +41,14 @@ _TOLD_COLORS = {
 }
 
 
-def render(run: RunSettings, verdict: Verdict, measures: Measures) -> str:
+def render(
+    run: RunSettings, verdict: Verdict, measures: Measures, *, dashboards: str | None = None
+) -> str:
     """Make the report.
 
     Args:
         run: the settings. verdict: of the checker. measures: of the history.
+        dashboards: the command that opens the run's dashboards; None: no metrics were collected.
     """
     template = resources.files("loadtest").joinpath("report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -56,6 +59,7 @@ def render(run: RunSettings, verdict: Verdict, measures: Measures) -> str:
         n=number,
         when=datetime.fromtimestamp(measures.began_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         again=again(run),
+        dashboards=dashboards,
         tiles=_tiles(run, verdict, measures),
         charts=_charts(verdict, measures),
         tables=[tables.operations(verdict, measures), tables.scenarios(measures)],

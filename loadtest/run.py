@@ -174,6 +174,11 @@ class RunDirectory:
         return self.path / "summary.json"
 
     @property
+    def metrics(self) -> Path:
+        """The metrics that were collected of the platform meanwhile, if somebody did (`ops.observing`)."""
+        return self.path / "metrics.sqlite"
+
+    @property
     def report(self) -> Path:
         """The report for people."""
         return self.path / "report.html"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from shlex import quote
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -84,7 +85,8 @@ def judge(directory: RunDirectory, target: Target, patience_seconds: float, *, q
     with _bars(quiet=quiet) as progress:
         verdict = verify(directory, target, patience_seconds, progress)
     measures = measure(lambda: history.read(directory.path))
-    directory.report.write_text(report.render(directory.settings(), verdict, measures), encoding="utf-8")
+    rendered = report.render(directory.settings(), verdict, measures, dashboards=dashboards(directory))
+    directory.report.write_text(rendered, encoding="utf-8")
     judged = Judged(verdict, measures)
     with open_private(directory.summary, "w") as file:
         json.dump(_summary(directory, judged), file, indent=2)
@@ -149,6 +151,9 @@ def _print_verdict(directory: RunDirectory, verdict: Verdict, measures: Measures
     if verdict.total > _MOST_SHOWN:
         typer.echo(f"  ... and {verdict.total - _MOST_SHOWN:,} more: {directory.verdict}")
     typer.echo(f"\n{'PASSED' if verdict.passed else 'FAILED'}. Report: {directory.report}")
+    opens = dashboards(directory)
+    if opens is not None:
+        typer.echo(f"Dashboards: {opens}")
     if not verdict.passed:
         typer.echo(again(directory, home))
 
@@ -175,6 +180,11 @@ def _rows(verdict: Verdict, measures: Measures) -> list[tuple[str, int, str]]:
         ("in an order", verdict.ordered.keys, _ordered(verdict)),
         ("violations", verdict.total, ""),
     ]
+
+
+def dashboards(directory: RunDirectory) -> str | None:
+    """The command that opens the dashboards of a run; None if no metrics were collected."""
+    return f"onceward dashboard --run {quote(str(directory.path))}" if directory.metrics.exists() else None
 
 
 def again(directory: RunDirectory, home: Path | None) -> str:

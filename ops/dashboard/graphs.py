@@ -70,8 +70,9 @@ def graph(widget: Widget, store: MetricStore, shown: Window, choice: str, *, inh
         "whole": whole,
         "period": seconds,
         "written": written,
-        "start": stretch.start_ms,
-        "end": stretch.end_ms,
+        # The same for every widget; a period that begins before it, or ends after it, is seen in part.
+        "start": shown.start_ms,
+        "end": shown.end_ms,
         "lines": _lines([line for line in lines if line.visible]),
         "axes": {side: _axis(properties, side, seconds, written) for side in ("left", "right")},
         "thresholds": thresholds,

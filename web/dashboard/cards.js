@@ -85,7 +85,7 @@ function lines(body) {
     SIDES.forEach((side, number) => { units.children[number].textContent = unitText(now, side); });
     const thresholds = placed(now.thresholds, now.lines, now.stacked);
     values = now.lines.map((line) => ({ line, element: make("b", "", written(line, last(line))) }));
-    legend.replaceChildren(...values.map(({ line, element }) => entry(line, element)), ...thresholds.map(threshold), ...now.marks.map(moment));
+    legend.replaceChildren(...entries(values, some), ...thresholds.map(threshold), ...now.marks.map(moment));
     empty.textContent = some ? "" : emptyText(now);
     empty.hidden = some;
     host.setAttribute("aria-label", `${now.title}: ${now.lines.map((line) => `${line.label} ${written(line, last(line))}`).join(", ")}`);
@@ -94,6 +94,14 @@ function lines(body) {
     return [];
   };
   return { update, destroy: chart.destroy };
+}
+
+/** The lines' names and values; of a graph that shows something, those without data together. */
+function entries(values, some) {
+  const none = some ? values.filter(({ line }) => line.points.length === 0).map(({ line }) => line.label) : [];
+  if (none.length < 2) return values.map(({ line, element }) => entry(line, element));
+  const shown = values.filter(({ line }) => line.points.length > 0);
+  return [...shown.map(({ line, element }) => entry(line, element)), make("li", "none", "", make("span", "", `no data: ${none.join(" · ")}`))];
 }
 
 /** What an axis measures: as the dashboard says, else the unit of its lines. */
@@ -117,6 +125,7 @@ function entry(line, value) {
 function threshold(one) {
   const item = make("li", "threshold", "", swatch(one.color, "dashed"), make("span", "", one.label), make("b", "", amount(one.value, "")));
   item.dataset.inside = String(one.inside);
+  if (one.axis === "right") item.append(make("em", "", "right axis"));
   if (!one.inside) item.append(make("em", "", "above this chart"));
   return item;
 }
@@ -208,13 +217,14 @@ function alarms(body) {
     const rank = ({ state, muted }) => ORDER.indexOf(state) + (muted ? 0.5 : 0);
     const sorted = [...now.alarms].sort((one, other) => rank(one) - rank(other));
     const counted = ORDER.map((state) => [sorted.find((one) => one.state === state)?.word, sorted.filter((one) => one.state === state).length]);
-    summary.textContent = counted.filter(([, times]) => times > 0).map(([word, times]) => `${times} ${word.toLowerCase().replace("ok", "OK")}`).join(" · ");
+    const states = counted.filter(([, times]) => times > 0).map(([word, times]) => `${times} ${word.toLowerCase().replace("ok", "OK")}`).join(" · ");
     const listed = now.states.length ? sorted.filter(({ state }) => now.states.includes(state)) : sorted;
+    const quiet = now.states.includes("ALARM") && listed.length === 0 && sorted.length > 0;
+    summary.textContent = quiet ? `None of ${sorted.length} rings: ${states}.` : states;
+    summary.dataset.quiet = String(quiet);
     const prefix = commonPrefix(sorted.map(({ name }) => name));
     list.replaceChildren(...listed.map((one) => alarm(one, prefix)));
-    if (sorted.length === 0) return ["No alarms are listed here."];
-    if (now.states.length === 0 || listed.length > 0) return [];
-    return [`None of ${sorted.length} ${now.states.includes("ALARM") ? "rings" : "is in such a state"}.`];
+    return sorted.length ? [] : ["No alarms are listed here."];
   };
   return { update };
 }

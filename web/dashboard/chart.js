@@ -5,13 +5,18 @@ const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 
 // An alarm line further up than this many times the highest value would press the lines flat: it is named in
 // the legend as above the chart instead.
 const FARTHEST = 4;
+// The part of the width that an alarm line of the right axis takes.
+const BESIDE = 0.12;
 const DAY_SECONDS = 86_400;
+// Pixels: half of "22:50:30".
+const NARROWEST = 26;
 
-/** What becomes of each alarm line: whether it is inside the chart. */
+/** What becomes of each alarm line: whether it is inside the chart. Where all is zero, the lowest one is. */
 export function placed(thresholds, lines, stacked) {
   return thresholds.map((one) => {
-    const most = highest(lines, one.axis, stacked);
-    return { ...one, inside: most === 0 || one.value <= most * FARTHEST };
+    const lowest = Math.min(...thresholds.filter(({ axis }) => axis === one.axis).map(({ value }) => value));
+    const most = highest(lines, one.axis, stacked) || lowest;
+    return { ...one, inside: one.value <= most * FARTHEST };
   });
 }
 
@@ -34,7 +39,7 @@ function columns(lines, periodMs) {
   const xs = [];
   const periods = [];
   moments.forEach((ms, number) => {
-    xs.push(ms, ms + periodMs - 1);
+    xs.push(ms, ms + periodMs);
     periods.push(number, number);
     if (number + 1 < moments.length && moments[number + 1] > ms + periodMs) { xs.push(ms + periodMs); periods.push(-1); }
   });
@@ -78,17 +83,18 @@ function yRange(now, side) {
   return [now.axes[side].min ?? least, Math.max(now.axes[side].max ?? top, (now.axes[side].min ?? least) + 1e-9)];
 }
 
-/** An axis as wide as its longest label. */
+/** An axis as wide as its longest label, and as half a label of the axis below it, which else were cut off. */
 function axisSize(plot, labels, number, cycle) {
   const axis = plot.axes[number];
   if (cycle > 1) return axis._size;
   plot.ctx.font = axis.font[0];
   const widest = Math.max(0, ...(labels ?? []).map((label) => plot.ctx.measureText(label ?? "").width));
-  return Math.ceil(axis.ticks.size + axis.gap + widest / devicePixelRatio);
+  return Math.max(NARROWEST, Math.ceil(axis.ticks.size + axis.gap + widest / devicePixelRatio));
 }
 
 function yAxis(side, now, { ink, grid }) {
-  const counts = now.lines.filter(({ axis }) => axis === side).every(({ unit }) => unit === "Count");
+  const figures = now.lines.filter(({ axis }) => axis === side).flatMap(({ points }) => points.map(([, value]) => value));
+  const whole = [...figures, ...now.thresholds.filter(({ axis }) => axis === side).map(({ value }) => value)].every(Number.isInteger);
   return {
     scale: side,
     side: side === "left" ? 3 : 1,
@@ -100,7 +106,7 @@ function yAxis(side, now, { ink, grid }) {
     ticks: { show: false, size: 0 },
     space: 26,
     // Of things that are counted there is no half.
-    filter: (plot, splits) => splits.map((value) => (counts && !Number.isInteger(value) ? null : value)),
+    filter: (plot, splits) => splits.map((value) => (whole && !Number.isInteger(value) ? null : value)),
     values: (plot, splits) => splits.map((value) => (value === null ? "" : tick(value))),
   };
 }
@@ -137,8 +143,10 @@ function drawThresholds(plot, now) {
     ctx.strokeStyle = one.color;
     ctx.lineWidth = 2 * devicePixelRatio;
     ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    // Beside its own axis alone: across the chart it would seem to be about the lines of the other.
+    const begin = one.axis === "right" ? 1 - BESIDE : 0;
     ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
+    ctx.moveTo(bbox.left + begin * bbox.width, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
   }

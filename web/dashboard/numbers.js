@@ -5,9 +5,11 @@ const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignific
 // From here on an axis writes 12K for 12,000: its labels stay narrow.
 const LONG = 10_000;
 const MARKS = { Milliseconds: " ms", Seconds: " s", Percent: " %", Bytes: " B" };
+const BYTES = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 
-/** A value with its unit, as in a legend: "1,234", "87.5 ms". */
+/** A value with its unit, as in a legend: "1,234", "87.5 ms", "1.42 MB". */
 export function amount(value, unit) {
+  if (unit === "Bytes") return `${BYTES.format(value).replace(/[A-Z]?$/, " $&")}B`;
   const written = Math.abs(value) >= 1000 ? WHOLE.format(value) : PLAIN.format(value);
   return written + (MARKS[unit] ?? "");
 }

@@ -231,3 +231,11 @@ def test_the_same_storm_again_goes_to_the_same_local_platform() -> None:
     local = again(replace(SETTINGS, home="/a b/demo"))
     assert local.startswith("onceward local up --home '/a b/demo' && onceward storm ")
     assert local.endswith(" --home '/a b/demo'")
+
+
+def test_the_run_s_dashboards_are_opened_by_the_command_that_the_report_has() -> None:
+    story = Story()
+    attempts = measure(lambda: story.attempts)
+    command = "onceward dashboard --run /a/b"
+    assert command in render(SETTINGS, story.verdict(), attempts, dashboards=command)
+    assert "onceward dashboard" not in render(SETTINGS, story.verdict(), attempts)
