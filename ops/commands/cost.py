@@ -10,6 +10,7 @@ import typer
 from infra.naming import Names
 from infra.observability import Observability
 from infra.observed import of_platform, of_tenant
+from infra.query_limits import MOST_METRICS
 from infra.settings import NAMESPACE, SettingsError, parse
 from ops.costs.bill import Bill, Plan, bill, document
 from ops.costs.counted import OPERATIONS
@@ -96,6 +97,10 @@ def command(
         many, theirs = len(files), _observed(stage, files, settings)
     else:
         many, theirs = tenants, of_each[dashboard or "dedicated"].times(tenants)
+    if many > MOST_METRICS:
+        typer.echo(
+            f"Note: a stage takes {MOST_METRICS:,} tenants; this is the bill of one with more.", err=True
+        )
     traffic = Traffic(requests, duplicates / 100, _shares(mix), many)
     site = Site(settings.authorizer_cache_seconds, settings.log_retention_days)
     made = bill(Plan(traffic, site, of_platform(Names(stage)), theirs))

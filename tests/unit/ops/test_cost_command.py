@@ -105,3 +105,11 @@ def test_nothing_at_all_costs_what_is_there_anyway() -> None:
     document = told("--tenants", "0", "--requests", "0")
     assert document["total"]["usd"] == document["total"]["standing"] > 0
     assert (document["perTenant"], document["perMillionRequests"]) == (None, None)
+
+
+def test_more_tenants_than_a_stage_takes_are_priced_with_a_note() -> None:
+    result = run("--tenants", "10001", "--json")
+    assert result.exit_code == 0
+    assert "a stage takes 10,000 tenants" in result.stderr
+    assert json.loads(result.stdout)["tenants"] == 10_001
+    assert run("--tenants", "10000").stderr == ""
