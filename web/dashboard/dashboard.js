@@ -127,12 +127,18 @@ async function show() {
       : `This dashboard cannot be shown: ${error.message}`);
   }
   const seconds = Number(at("refresh").value);
-  if (live && seconds > 0) timer = setTimeout(show, seconds * 1000);
+  if (live && seconds > 0) timer = setTimeout(again, seconds * 1000);
+}
+
+/** The same once more; a tab that nobody sees asks for nothing until it is seen. */
+function again() {
+  if (document.hidden) document.addEventListener("visibilitychange", () => void show(), { once: true });
+  else void show();
 }
 
 async function begin() {
   makeRanges();
-  at("refresh").value = pick("refresh", "5");
+  at("refresh").value = pick("refresh", "10");
   at("period").addEventListener("change", () => choose("period", at("period").value));
   at("refresh").addEventListener("change", () => choose("refresh", at("refresh").value));
   at("choices").addEventListener("submit", (event) => event.preventDefault());
