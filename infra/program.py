@@ -9,6 +9,7 @@ import pulumi_aws as aws
 from infra import bundle as bundles
 from infra import openapi
 from infra import settings as stage_settings
+from infra.components.access_log_metrics import make_metric_filters
 from infra.components.api import Api
 from infra.components.canary import Canary
 from infra.components.dispatch_feed import DispatchFeed
@@ -16,6 +17,7 @@ from infra.components.encryption import Encryption
 from infra.components.event_bus import EventBus, Notifications, Schedule
 from infra.components.function import Bundle
 from infra.components.functions import Functions, Wiring, make_functions
+from infra.components.log_queries import LogQueries
 from infra.components.operations import Operations
 from infra.components.queues import Queues
 from infra.components.tables import Tables
@@ -71,6 +73,9 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     Notifications(stage, bus, functions["notify"], queues.notify_dlq)
     Schedule(stage, functions["reconcile"])
     api = Api(stage, functions, key_arn, openapi=openapi.read(REPOSITORY))
+    ids = [tenant.id for tenant in tenants.tenants]
+    make_metric_filters(stage, api.stage.access_log.name, ids, parent=api.stage)
+    LogQueries(stage, after=[*functions.by_name.values(), api.stage])
     plans = UsagePlans(stage, api.rest_api, api.stage, tenants.tiers)
     shared = Shared(key_arn, tables.tenants.name, plans.ids, queues.delivery_dlq.arn, operations.paging)
     made = {

@@ -106,6 +106,10 @@ class Tenant(FileModel):
         Literal["dedicated", "shared"],
         Field(description="'shared' makes no dashboard of the tenant's own, which costs less."),
     ] = "dedicated"
+    metrics: Annotated[
+        Literal["standard", "detailed"],
+        Field(description="'detailed' counts everything by operation too; each of these series costs."),
+    ] = "standard"
     encryption: Annotated[Encryption, Field(description="'platform', or a key of the tenant's own.")] = (
         "platform"
     )

@@ -61,6 +61,7 @@ def tenant_item(tenant: Tenant, tier: Tier) -> Item:
         "settings": {"S": operation_settings(tenant)},
         "webhooks": {"S": _compact(webhooks)},
         "orders": {"S": _compact({"destination": _destination(orders.destination)})},
+        **_metrics(tenant),
     }
 
 
@@ -77,7 +78,13 @@ def key_item(tenant: Tenant, tier: Tier, key: ApiKey, hashed: str) -> Item:
         "origins": {"L": [{"S": origin} for origin in key.origins]},
         "bodyLimitBytes": {"N": str(tier.body_limit_bytes)},
         "operationSettings": {"S": operation_settings(tenant)},
+        **_metrics(tenant),
     }
+
+
+def _metrics(tenant: Tenant) -> Item:
+    # Only where it is not the default: what is not there costs no byte of the context.
+    return {"metrics": {"S": "detailed"}} if tenant.metrics == "detailed" else {}
 
 
 def context_bytes(tenant: Tenant, tier: Tier, key: ApiKey) -> int:
@@ -90,6 +97,7 @@ def context_bytes(tenant: Tenant, tier: Tier, key: ApiKey) -> int:
         "origins": ",".join(key.origins),
         "bodyLimitBytes": str(tier.body_limit_bytes),
         "operationSettings": operation_settings(tenant),
+        **({"metrics": "detailed"} if tenant.metrics == "detailed" else {}),
     }
     return len(json.dumps(context, ensure_ascii=False).encode())
 

@@ -1,37 +1,15 @@
 """The REST stage: access log, tracing, metrics, and the optional domain and account-wide logging role."""
 
 import json
-from typing import Any, Final
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
-from infra import policies
+from infra import access_log, policies
 from infra.routes import ROUTES
 from infra.settings import CustomDomain
 from infra.stage import Stage
-
-# One line of JSON a request. API Gateway escapes nothing, so only values that hold no quote are in it. The
-# correlation id is the gateway's request id unless the caller sent its own; a caller's own is in the
-# function's log line, beside the request id (REST APIs cannot log a request header).
-ACCESS_LOG: Final = {
-    "requestId": "$context.requestId",
-    "correlationId": "$context.requestId",
-    "traceId": "$context.xrayTraceId",
-    "tenant": "$context.authorizer.tenantId",
-    "key": "$context.authorizer.keyName",
-    "time": "$context.requestTimeEpoch",
-    "method": "$context.httpMethod",
-    "resource": "$context.resourcePath",
-    "status": "$context.status",
-    "latencyMs": "$context.responseLatency",
-    "integrationLatencyMs": "$context.integrationLatency",
-    "authorizerLatencyMs": "$context.authorizer.latency",
-    "integrationStatus": "$context.integrationStatus",
-    "gatewayError": "$context.error.responseType",
-    "bytes": "$context.responseLength",
-    "sourceIp": "$context.identity.sourceIp",
-}
 
 
 class ApiStage(pulumi.ComponentResource):
@@ -48,7 +26,8 @@ class ApiStage(pulumi.ComponentResource):
     ) -> None:
         super().__init__("onceward:index:ApiStage", "api-stage", opts=pulumi.ResourceOptions(parent=parent))
         self._stage = stage
-        self.resource = self._rest_stage(rest_api, deployment, key_arn)
+        self.access_log = self._access_log(key_arn)
+        self.resource = self._rest_stage(rest_api, deployment)
         self._method_settings(rest_api)
         self.domain: dict[str, pulumi.Output[str]] | None = None
         """What a DNS record of the custom domain needs: `name`, and its alias `target` and `zoneId`."""
@@ -57,20 +36,20 @@ class ApiStage(pulumi.ComponentResource):
             self.domain, self.url = self._domain(stage.settings.custom_domain, rest_api)
         self.register_outputs({"url": self.url})
 
-    def _rest_stage(
-        self,
-        rest_api: aws.apigateway.RestApi,
-        deployment: aws.apigateway.Deployment,
-        key_arn: pulumi.Input[str],
-    ) -> aws.apigateway.Stage:
+    def _access_log(self, key_arn: pulumi.Input[str]) -> aws.cloudwatch.LogGroup:
         stage = self._stage
-        logs = aws.cloudwatch.LogGroup(
+        return aws.cloudwatch.LogGroup(
             "access-logs",
             name=stage.names.access_log_group,
             retention_in_days=stage.settings.log_retention_days,
             kms_key_id=key_arn,
             opts=stage.child(self),
         )
+
+    def _rest_stage(
+        self, rest_api: aws.apigateway.RestApi, deployment: aws.apigateway.Deployment
+    ) -> aws.apigateway.Stage:
+        stage = self._stage
         account = [self._account()] if stage.settings.manage_api_gateway_account else []
         return aws.apigateway.Stage(
             "rest-stage",
@@ -79,7 +58,7 @@ class ApiStage(pulumi.ComponentResource):
             stage_name=stage.names.stage,
             xray_tracing_enabled=True,
             access_log_settings=aws.apigateway.StageAccessLogSettingsArgs(
-                destination_arn=logs.arn, format=json.dumps(ACCESS_LOG)
+                destination_arn=self.access_log.arn, format=json.dumps(access_log.line(stage.names))
             ),
             opts=stage.child(self, depends_on=account),
         )

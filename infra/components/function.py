@@ -9,6 +9,7 @@ from typing import Final, Literal
 import pulumi
 import pulumi_aws as aws
 
+from handlers.domain.metric_catalogue import NAMESPACE
 from infra import policies
 from infra.naming import ALIAS
 from infra.settings import FunctionName
@@ -20,7 +21,6 @@ Bundle = Callable[[str, Literal["aarch64", "native"]], Path]
 # Lambda gives CPU in proportion to memory. All functions wait for a few calls to AWS; what costs
 # CPU is the cold start (imports), and 512 MB is the usual knee between its length and the price.
 _MEMORY_MB: Final = 512
-_METRICS_NAMESPACE: Final = "Onceward"
 # With canaries these are CodeDeploy's from the second update on: an update that set them would send all calls
 # to the new code at once.
 _MOVED_BY_CODE_DEPLOY: Final = ["functionVersion", "routingConfig"]
@@ -127,6 +127,6 @@ def _environment(spec: FunctionSpec, stage: Stage) -> dict[str, pulumi.Input[str
         "STAGE": stage.names.stage,
         "POWERTOOLS_SERVICE_NAME": spec.name,
         "POWERTOOLS_LOG_LEVEL": stage.settings.log_level,
-        "POWERTOOLS_METRICS_NAMESPACE": _METRICS_NAMESPACE,
+        "POWERTOOLS_METRICS_NAMESPACE": NAMESPACE,
     }
     return common | dict(spec.environment)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from infra import api_spec
+from infra import access_log, api_spec
 from infra.api_spec import METHODS, ApiSpec, MethodConstants
-from infra.components.api_stage import ACCESS_LOG
 from infra.cors import Cors
 from infra.gateway_responses import GATEWAY_RESPONSES
+from infra.naming import Names
 from infra.routes import ROUTES, Route
 from infra.settings import Settings
 from tests.infra.stages import STAGES, previewed, run_stage, updated, with_tenants
@@ -173,7 +173,8 @@ def test_what_pulumi_names_by_itself_gets_a_name_that_aws_takes(stage: str) -> N
 def test_the_access_log_is_json_with_tenant_and_correlation_id_and_no_header_of_the_caller() -> None:
     (stage,) = updated("dev").of_type("aws:apigateway/stage:Stage")
     line = json.loads(stage.inputs["accessLogSettings"]["format"])
-    assert line == ACCESS_LOG
+    assert line == access_log.line(Names("dev"))
+    assert line["service"] == "onceward-dev_api"
     assert line["tenant"] == "$context.authorizer.tenantId"
     assert line["correlationId"] == "$context.requestId"
     assert stage.inputs["xrayTracingEnabled"] is True

@@ -8,6 +8,7 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 
+from ops.local.resources.logs import QueryDefinition
 from tests.integration.local_stack import Stack, allow, clients, names, stack
 
 __all__ = ["clients", "stack"]
@@ -110,6 +111,11 @@ def test_topics_queues_and_what_is_between(stack: Stack) -> None:
     assert (there["RawMessageDelivery"], json.loads(there["FilterPolicy"])) == ("false", {"type": ["b"]})
 
 
+def test_a_query_over_a_log_group_that_is_not_there_is_refused(stack: Stack) -> None:
+    with pytest.raises(ValueError, match="there is no log group /s/none"):
+        QueryDefinition().create(stack.aws, "query", {"name": "s/query", "logGroupNames": ["/s/none"]})
+
+
 def test_keys_logs_and_buckets(stack: Stack) -> None:
     def program(changed: bool) -> None:
         key = aws.kms.Key("key", description="new" if changed else "old", enable_key_rotation=changed)
@@ -125,6 +131,12 @@ def test_keys_logs_and_buckets(stack: Stack) -> None:
             metric_transformation=aws.cloudwatch.LogMetricFilterMetricTransformationArgs(
                 name="Errors", namespace="S", value="1", default_value="0"
             ),
+        )
+        aws.cloudwatch.QueryDefinition(
+            "query",
+            name="s/query",
+            log_group_names=[logs.name],
+            query_string="fields b" if changed else "fields a",
         )
         bucket = aws.s3.Bucket("bucket", bucket="s-bucket", force_destroy=True)
         aws.s3.BucketVersioning(
@@ -167,7 +179,7 @@ def test_keys_logs_and_buckets(stack: Stack) -> None:
         aws.s3.BucketPolicy("policy", bucket=bucket.bucket, policy=allow("s3:GetObject"))
 
     changed = stack.through(program)
-    assert names(changed.updated) == {"key", "logs", "filter", "closed", "expiry"}
+    assert names(changed.updated) == {"key", "logs", "filter", "query", "closed", "expiry"}
     [group] = stack.aws.logs.describe_log_groups(logGroupNamePrefix="/s/logs")["logGroups"]
     assert group["retentionInDays"] == 7
     rules = stack.aws.s3.get_bucket_lifecycle_configuration(Bucket="s-bucket")["Rules"]

@@ -1,4 +1,4 @@
-"""CloudWatch log groups and metric filters."""
+"""CloudWatch log groups, metric filters and saved queries."""
 
 from typing import Any, ClassVar
 
@@ -96,4 +96,34 @@ class LogMetricFilter(Provider):
         return Made(name, {"name": name})
 
 
-PROVIDERS = (LogGroup, LogMetricFilter)
+class QueryDefinition(Provider):
+    """aws.cloudwatch.QueryDefinition: the emulator keeps none, so only its log groups are looked for.
+
+    Raises ValueError for a log group that is not there.
+    """
+
+    kind: ClassVar = "aws:cloudwatch/queryDefinition:QueryDefinition"
+    identity: ClassVar = Identity(names=("name",))
+    applied: ClassVar = frozenset({"name", "logGroupNames"})
+    not_applied: ClassVar = {
+        "queryString": "the emulator keeps no saved queries; their log groups are checked"
+    }
+
+    def create(self, aws: Clients, name: str, inputs: Inputs) -> Made:
+        """Look for the log groups."""
+        for group in inputs.get("logGroupNames", []):
+            found = aws.logs.describe_log_groups(logGroupNamePrefix=group)["logGroups"]
+            if group not in [each["logGroupName"] for each in found]:
+                raise ValueError(f"logGroupNames: there is no log group {group}")
+        return Made(f"local-{name}", {"queryDefinitionId": f"local-{name}"})
+
+    def update(self, aws: Clients, old: Entry, inputs: Inputs) -> Made:
+        """As create."""
+        self.create(aws, old.id, inputs)
+        return Made(old.id, old.outputs)
+
+    def delete(self, aws: Clients, old: Entry) -> None:
+        """Nothing was made."""
+
+
+PROVIDERS = (LogGroup, LogMetricFilter, QueryDefinition)
