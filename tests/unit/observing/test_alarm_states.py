@@ -97,6 +97,25 @@ def test_maths_is_evaluated_and_a_filled_sum_has_no_missing_points(store: Metric
     assert changes(watch(definitions(alarm), store, at(0), at(9))) == [(0, "OK"), (2, "ALARM"), (7, "OK")]
 
 
+@pytest.mark.parametrize(
+    ("expression", "rings_from"), [("m0", [4, 9, 14]), ("FILL(m0, 0)", [4])], ids=["as it is", "filled"]
+)
+def test_a_count_that_is_there_in_trouble_only_rings_again_and_again_unless_it_is_filled(
+    store: MetricStore, expression: str, rings_from: list[int]
+) -> None:
+    """As the guide warns: the last real points are evaluated again, and the windows slide over them."""
+    for minute in (2, 3, 3):
+        put(store, minute, 1)
+    metric = {"namespace": "Onceward", "metricName": "Failed", "stat": "Sum", "period": 300}
+    queries = [
+        {"id": "total", "expression": expression, "returnData": True},
+        {"id": "m0", "metric": metric | {"dimensions": {"Service": "ingest"}}},
+    ]
+    three = inputs(metricQueries=queries, threshold=3)
+    found = changes(watch(definitions(three), store, at(0), at(30)))
+    assert [minute for minute, state in found if state == "ALARM"] == rings_from
+
+
 def test_a_tables_alarm_rings_for_ever_without_a_zero(store: MetricStore) -> None:
     """The negative control of FILL: what AWS/DynamoDB does to missing data."""
     series = SeriesName.of("AWS/DynamoDB", "WriteThrottleEvents", {"TableName": "receipts"})
