@@ -7,7 +7,7 @@ import pulumi
 import pulumi_aws as aws
 
 from infra import bundle as bundles
-from infra import openapi
+from infra import observed, openapi
 from infra import settings as stage_settings
 from infra.components.access_log_metrics import make_metric_filters
 from infra.components.api import Api
@@ -83,6 +83,7 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
         for tenant in tenants.tenants
     }
     _export(stage, api, tables, functions, made)
+    _tell_costs(stage, tenants)
 
 
 def locate() -> Location:
@@ -112,3 +113,10 @@ def _export(
         },
     )
     pulumi.export("tenants", {name: tenant.outputs for name, tenant in tenants.items()})
+
+
+def _tell_costs(stage: Stage, tenants: TenantSet) -> None:
+    """Say at each update what the chosen observability costs; locally nobody charges anything."""
+    if stage.names.stage != "local":
+        watched = stage.settings.watch_all_topics
+        pulumi.log.info(observed.told(stage.names, tenants.tenants, all_topics=watched))
