@@ -1,7 +1,7 @@
 """`onceward demo` (`make demo`): the whole platform on the local AWS, a storm, and the verdict."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shlex import quote
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from loadtest.run import RunSettings
-from ops import storms
+from ops import sample_traffic, storms
 from ops.commands.storm import (
     AsJson,
     Burst,
@@ -26,6 +26,7 @@ from ops.commands.storm import (
     new_seed,
 )
 from ops.commands.storm import storm as send_and_judge
+from ops.local import outputs as local_outputs
 from ops.local.display import summary_lines
 from ops.local.errors import LocalPlatformError
 from ops.local.files import exclusive, private_directory
@@ -33,6 +34,7 @@ from ops.local.platform import STAGE, LocalPlatform, Say
 from ops.stages import HOME, ROOT, reach
 from tenants.errors import TenantFileError
 from tenants.loader import load
+from tenants.models import Tenant
 
 _HOME = HOME / "demo"
 
@@ -77,20 +79,37 @@ def command(
     check_plan(settings)
     with alone(home, "demo"), own_platform(home, keep=keep, quiet=as_json):
         try:
-            send_and_judge(reach(STAGE, home), settings, home, None, settle_seconds, as_json=as_json)
+            target = reach(STAGE, home)
+            _send_samples(home)
+            # From the start on: the platform is the demo's alone, and the samples are in it.
+            send_and_judge(target, settings, home, None, settle_seconds, as_json=as_json, metrics_since_ms=0)
         finally:
             if not as_json:
                 typer.echo(f"The demo took {time.monotonic() - began:.0f} s.")
 
 
 def _synthetic_tenants() -> tuple[str, ...]:
-    """Those that the platform will have, known before it is up."""
+    return tuple(one.id for one in _tenants() if one.synthetic)
+
+
+def _send_samples(home: Path) -> None:
+    """A little traffic of the tenants with a dashboard of their own, which no storm touches."""
+    shown = [
+        one
+        for one in _tenants()
+        if not one.synthetic and one.status == "active" and one.dashboard == "dedicated"
+    ]
+    for line in sample_traffic.send(shown, local_outputs.read(home / "local.json")):
+        typer.echo(f"A sample request went wrong: {line}", err=True)
+
+
+def _tenants() -> Sequence[Tenant]:
+    """Those that the platform has, or will have: known before it is up."""
     try:
-        tenants = load(ROOT / "tenants", STAGE).tenants
+        return load(ROOT / "tenants", STAGE).tenants
     except TenantFileError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
-    return tuple(one.id for one in tenants if one.synthetic)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from loadtest.sole_judge import JudgedAlready
 from loadtest.storm import StormError
 from loadtest.target import LOCAL_STAGE, Target, TargetError, choose
 from ops import storms
+from ops.observing.keeping import observed
 from ops.stages import HOME, HomeOption, StageOption, reach
 
 if TYPE_CHECKING:
@@ -117,8 +118,12 @@ def storm(
     settle_seconds: float,
     *,
     as_json: bool,
+    metrics_since_ms: int | None = None,
 ) -> None:
     """Send, judge and tell.
+
+    On stage `local` the metrics are collected meanwhile (`ops.observing`), of what ended after
+    `metrics_since_ms` (ms since the epoch; None: from now on).
 
     Exit code 1 on violations, a broken run, or one that was sent and could not be judged; 2 when nothing was
     sent: settings that make no storm, or a stage that is not in order.
@@ -130,10 +135,15 @@ def storm(
             f"Storm {settings.run_id}: {settings.requests:,} requests, {settings.keys:,} keys, "
             f"tenants {', '.join(settings.tenants)}; seed {settings.seed}"
         )
-    with storm_errors_told(directory, home):
+    watched = observed(target, home, directory.path, _warn, since_ms=metrics_since_ms)
+    with storm_errors_told(directory, home), watched:
         storms.send(directory, settings, home, quiet=as_json)
         judged = storms.judge(directory, target, settle_seconds, quiet=as_json)
     storms.tell(directory, judged, home, as_json=as_json)
+
+
+def _warn(line: str) -> None:
+    typer.echo(line, err=True)
 
 
 def sent_to(target: Target, settings: RunSettings, home: Path) -> RunSettings:

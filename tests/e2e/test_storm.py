@@ -11,12 +11,16 @@ from typer.testing import CliRunner
 
 from loadtest.operations import BY_NAME
 from ops.cli import app
+from ops.observing.keeping import METRICS
+from ops.observing.store import MetricStore
+from tests.e2e.drawn import empty_widgets
 
 if TYPE_CHECKING:
     from tests.platform_fixture import RunningPlatform
 
 pytestmark = [pytest.mark.platform, pytest.mark.storm, pytest.mark.xdist_group("soak")]
 
+# The first has its metrics in detail, the second does not.
 TENANTS = ("gale", "squall")
 # Every scenario of every operation, and duplicates; few clients at once, since each is a cold worker.
 SIZE = ("--requests", "330", "--keys", "40", "--rate", "60", "--users", "3", "--burst", "4", "--seed", "5")
@@ -71,6 +75,36 @@ def test_the_report_is_written_beside_the_history(storm: dict[str, Any]) -> None
     report = Path(storm["report"]).read_text()
     assert "Passed: no violation" in report
     assert report.count("<svg") == 3
+
+
+def test_the_metrics_of_the_storm_say_what_its_verdict_says(storm: dict[str, Any]) -> None:
+    counts = storm["counts"]
+    with MetricStore(Path(storm["directory"]) / METRICS, read_only=True) as store:
+        took_in = {
+            name: _counted(store, name) for name in ("Accepted", "FinalRefusal", "Replayed", "Mismatch")
+        }
+    assert took_in["Accepted"] + took_in["FinalRefusal"] == counts["writes"]
+    # A client that hung up was not told, and is in the metrics all the same.
+    assert counts["replays"] <= took_in["Replayed"] <= counts["replays"] + counts["dropped"]
+    assert took_in["Mismatch"] == counts["conflicts"]
+
+
+def _counted(store: MetricStore, name: str) -> float:
+    series = (
+        one for one in store.names("Onceward", name) if [key for key, _ in one.dimensions] == ["Service"]
+    )
+    first, last = store.span() or (0, 0)
+    values = (store.read(one, "Sum", 86_400, first, last + 1000) for one in series)
+    return sum(value for points in values for _, value in points)
+
+
+def test_every_widget_of_the_dashboards_has_data_after_a_storm(storm: dict[str, Any]) -> None:
+    run, (detailed, standard) = Path(storm["directory"]), TENANTS
+    assert empty_widgets(run, "onceward-local_platform", detailed) == []
+    assert empty_widgets(run, "onceward-local_any-tenant", detailed) == []
+    empty = empty_widgets(run, "onceward-local_any-tenant", standard)
+    assert empty
+    assert all(title.endswith(", by operation") for title in empty), empty
 
 
 def test_a_run_can_be_judged_again_and_a_loss_since_then_is_found(

@@ -1,0 +1,109 @@
+"""All that a local platform's logs tell in metrics: the functions' own, and what their lines stand for."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+from ops.observing import answered, capacity, emf, metric_filters, services
+from ops.observing.invocations import Invocation, InvocationLog
+from ops.observing.throttled import ThrottledAnswers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from infra.naming import Names
+    from ops.local.clients import Clients
+    from ops.observing.answered import Answered
+    from ops.observing.metric_filters import MetricFilter
+    from ops.observing.series import Point
+
+FILTERED: Final = f"made here by the access log's metric filters, from lines {answered.ORIGIN}"
+# Tenants come and go with an update, which takes longer than this: their subscriptions are asked for again.
+_BELIEVED_SECONDS: Final = 60.0
+
+
+class LogsSeen:
+    """Reads each line once."""
+
+    def __init__(self, aws: Clients, names: Names, run: Path | None, since_ms: int) -> None:
+        """`run`: of a storm that goes on. `since_ms`: what ended before is passed over."""
+        self._aws = aws
+        self._names = names
+        self._since_ms = since_ms
+        self._logs: dict[str, InvocationLog] = {}
+        self._throttled = None if run is None else ThrottledAnswers(run)
+        self._subscriptions: dict[str, int] = {}
+        self._asked_at = 0.0  # time.monotonic()
+        self._gathered: list[Point] = []
+
+    def new(self) -> list[Point]:
+        """The points of what was said since the last call. Raises what boto3 raises, and ValueError.
+
+        What was read before an error is part of the next call's.
+        """
+        self._forget_what_is_old()
+        filters = self._filters()
+        for invocation in self._invocations():
+            self._gathered += self._of_invocation(invocation, filters)
+        for one in () if self._throttled is None else self._throttled.new():
+            self._gathered += self._of_answer(one, filters)
+        points, self._gathered = self._gathered, []
+        return points
+
+    def _invocations(self) -> Iterator[Invocation]:
+        prefix = self._names.log_group("")
+        pages = self._aws.logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=prefix)
+        for group in [group["logGroupName"] for page in pages for group in page["logGroups"]]:
+            if group not in self._logs:
+                self._logs[group] = InvocationLog(self._aws.logs, group, self._since_ms)
+            yield from self._logs[group].new()
+
+    def _of_invocation(self, invocation: Invocation, filters: list[MetricFilter]) -> Iterator[Point]:
+        contents = [content for line in invocation.lines if (content := emf.structured(line)) is not None]
+        for content in filter(emf.is_metrics, contents):
+            yield from emf.points(content)
+        said = [content for content in contents if not emf.is_metrics(content)]
+        yield from services.of_invocation(invocation, self._names)
+        yield from services.of_dispatch(invocation, said, self._names)
+        for content in said:
+            yield from services.of_published(invocation, content, self._names, self._subscribed)
+            yield from capacity.points(invocation, content, self._names)
+            one = answered.in_line(invocation, content)
+            if one is not None:
+                yield from self._of_answer(one, filters)
+
+    def _of_answer(self, one: Answered, filters: list[MetricFilter]) -> Iterator[Point]:
+        yield from answered.points(one, self._names)
+        document = one.document(self._names)
+        for each in filters:
+            yield from each.points(document, one.at_ms, FILTERED)
+
+    def _filters(self) -> list[MetricFilter]:
+        group = self._names.access_log_group
+        try:
+            pages = self._aws.logs.get_paginator("describe_metric_filters").paginate(logGroupName=group)
+            return [
+                made
+                for page in pages
+                for each in page["metricFilters"]
+                for made in metric_filters.of_api(each)
+            ]
+        except self._aws.logs.exceptions.ResourceNotFoundException:
+            return []  # the platform is not whole yet
+
+    def _subscribed(self, tenant: str) -> int:
+        if tenant not in self._subscriptions:
+            topic = self._aws.arn("sns", self._names.tenant(tenant))
+            pages = self._aws.sns.get_paginator("list_subscriptions_by_topic").paginate(TopicArn=topic)
+            try:
+                self._subscriptions[tenant] = sum(len(page["Subscriptions"]) for page in pages)
+            except self._aws.sns.exceptions.NotFoundException:
+                return 0  # it has left
+        return self._subscriptions[tenant]
+
+    def _forget_what_is_old(self) -> None:
+        if time.monotonic() - self._asked_at > _BELIEVED_SECONDS:
+            self._subscriptions.clear()
+            self._asked_at = time.monotonic()
