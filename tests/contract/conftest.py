@@ -6,13 +6,13 @@ import itertools
 import uuid
 from typing import TYPE_CHECKING
 
-import boto3
 import pytest
 from moto import mock_aws
 
 from handlers.adapters.receipts import DynamoDbReceipts
 from tests.contract.work_world import work_client, work_world
 from tests.fakes.receipts import InMemoryReceipts
+from tests.one_session import client_made_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def make_store(request: pytest.FixtureRequest) -> Iterator[Callable[[], ReceiptS
         yield InMemoryReceipts
     elif request.param == "moto":
         with mock_aws():
-            client = boto3.client("dynamodb", region_name="us-east-1")
+            client = client_made_once("dynamodb", region_name="us-east-1")
             yield lambda: _fresh_table(client)
     else:
         yield lambda: _local_aws(request)

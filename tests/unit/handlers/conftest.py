@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from moto import mock_aws
 
+from tests.one_session import make_clients_once
 from tests.unit.handlers.dispatch_bench import Bench
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def bench() -> Iterator[Bench]:
+def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     """`dispatch` and everything that it works with, on moto, at a stream that honours partial failures."""
+    make_clients_once(monkeypatch)
     with mock_aws():
         yield Bench()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-import boto3
 import pytest
-from botocore.config import Config
 from moto import mock_aws
 from moto.events.utils import EventTemplateParser
 
 from ops import dead_letters
+from tests.one_session import make_clients_once
 from tests.unit.ops.dlq_stage import DlqStage
 from tests.unit.ops.receipts_stage import ReceiptsStage
 from tests.unit.ops.replay_stage import Stage
@@ -21,37 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class _OneSession:
-    """In the place of `boto3.Session`: parses the services' models once, and makes each client once.
-
-    Both took a third of the time of these tests. moto answers a client that was made in another test too:
-    what a client knows is where it sends, and moto forgets what was sent when its block ends.
-    """
-
-    def __init__(self) -> None:
-        self._session = boto3.session.Session("testing", "testing", region_name="us-east-1")
-        self._clients: dict[str, Any] = {}
-
-    def client(self, service: str, **options: Any) -> Any:
-        settings = {
-            name: vars(value) if isinstance(value, Config) else value for name, value in options.items()
-        }
-        key = f"{service} {sorted(settings.items())}"
-        if key not in self._clients:
-            self._clients[key] = self._session.client(service, **options)
-        return self._clients[key]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)
-
-
-_ONE: Final = cache(_OneSession)
-
-
 @pytest.fixture(autouse=True)
 def _one_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boto3, "Session", _ONE)
-    monkeypatch.setattr(boto3, "client", lambda service, **options: _ONE().client(service, **options))
+    make_clients_once(monkeypatch)
 
 
 @pytest.fixture
