@@ -6,6 +6,7 @@ import typer
 
 from ops.commands import (
     cost,
+    dashboard,
     demo,
     dispatch,
     dlq,
@@ -38,6 +39,7 @@ app.add_typer(dispatch.app, name="dispatch")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(slots.app, name="slots")
+dashboard.register(app)
 storm.register(app)
 verify.register(app)
 demo.register(app)

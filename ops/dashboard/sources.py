@@ -1,0 +1,185 @@
+"""What dashboards are drawn of: a platform that runs, or what a run left behind."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ops.dashboard import runs
+from ops.dashboard.alarms import AlarmWatch
+from ops.dashboard.drawing import Seen
+from ops.local.clients import Clients
+from ops.local.platform import LocalPlatform
+from ops.local.state import State
+from ops.observing.alarm_definitions import Definitions, registered
+from ops.observing.collecting import Collector, sources
+from ops.observing.store import MetricStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from types import TracebackType
+    from typing import Self
+
+    from ops.dashboard.runs import RunFiles
+    from ops.local.outputs import LocalOutputs
+
+
+class Source(Protocol):
+    """What a page is drawn of. A context manager: what it started ends with it.
+
+    `title`: what it is, for people. `live`: metrics are still being added.
+    """
+
+    title: str
+    live: bool
+
+    def __enter__(self) -> Self:
+        """Start what it needs."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End what it started."""
+
+    def bodies(self) -> Mapping[str, str]:
+        """The dashboards' bodies by name, in order."""
+
+    def seen(self) -> Seen:
+        """The metrics and alarms of this moment."""
+
+    def notice(self) -> str | None:
+        """What a reader must know of the figures, such as that the platform is gone."""
+
+
+class Recorded:
+    """What a run left in its directory."""
+
+    live = False
+
+    def __init__(self, files: RunFiles) -> None:
+        self.title = f"Run {files.directory.name}"
+        self._files = files
+        self._store = MetricStore(files.metrics, read_only=True)
+        text = files.alarms.read_text(encoding="utf-8") if files.alarms.is_file() else None
+        self._watch = AlarmWatch(None if text is None else Definitions.from_json(text))
+
+    def __enter__(self) -> Self:
+        """Nothing to start."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self._store.close()
+
+    def bodies(self) -> Mapping[str, str]:
+        """The bodies as they were when it ran."""
+        return self._files.bodies()
+
+    def seen(self) -> Seen:
+        """All of it: the same at every call."""
+        span = self._store.span()
+        alarms = {} if span is None else self._watch.states(self._store, span[1])
+        return Seen(self._store, alarms, None)
+
+    def notice(self) -> str | None:
+        """What is wrong with its alarms, if anything is."""
+        return self._watch.fault
+
+
+class Live:
+    """A local platform that runs. Its metrics are collected for as long as this is entered."""
+
+    live = True
+
+    def __init__(self, home: Path, outputs: LocalOutputs) -> None:
+        self.title = f"Local platform in {home}"
+        self._home = home
+        self._outputs = outputs
+        self._cloudwatch = Clients(sources(outputs).endpoint, outputs.region).cloudwatch
+        self._directory = Path(tempfile.mkdtemp(prefix="onceward-dashboard-"))
+        self._store = MetricStore(self._directory / "metrics.sqlite")
+        self._run = runs.going_on(home)
+        self._collector = Collector(sources(outputs, self._run), self._store)
+        self._watch = AlarmWatch(registered(State(home / "state.json").present()))
+        self._bodies: dict[str, str] = {}
+        self._gone: str | None = None
+
+    def __enter__(self) -> Self:
+        """Collect what there is already, and start to collect what comes."""
+        self._collector.collect()
+        self._collector.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop to collect, and forget what was collected."""
+        self._collector.stop()
+        self._store.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def bodies(self) -> Mapping[str, str]:
+        """As CloudWatch has them now; those of before when the platform does not answer any more."""
+        try:
+            names = sorted(
+                each["DashboardName"]
+                for page in self._cloudwatch.get_paginator("list_dashboards").paginate()
+                for each in page["DashboardEntries"]
+            )
+            self._bodies = {
+                name: self._cloudwatch.get_dashboard(DashboardName=name)["DashboardBody"] for name in names
+            }
+            self._gone = None
+        except (BotoCoreError, ClientError) as error:
+            self._gone = f"The platform does not answer any more; this is what it was. ({error})"
+        return self._bodies
+
+    def seen(self) -> Seen:
+        """What was collected until now."""
+        self._follow()
+        now_ms = int(time.time() * 1000)
+        return Seen(self._store, self._watch.states(self._store, now_ms), now_ms)
+
+    def notice(self) -> str | None:
+        """That the platform is gone, or what is wrong with its metrics or alarms."""
+        trouble = self._collector.trouble
+        return (
+            self._gone or (trouble and f"Not all metrics could be collected: {trouble}") or self._watch.fault
+        )
+
+    def _follow(self) -> None:
+        """Look at the storm that has begun since: only its history has what the gateway answers by itself."""
+        run = runs.going_on(self._home)
+        if run is None or run == self._run:
+            return
+        self._collector.stop()  # with a last look: what comes after it is the next one's
+        self._run = run
+        self._collector = Collector(
+            sources(self._outputs, run), self._store, since_ms=int(time.time() * 1000)
+        )
+        self._collector.start()
+
+
+def live(homes: Iterable[Path]) -> Live | None:
+    """The first home's platform that runs, whole; None if none does. Raises LocalPlatformError."""
+    for home in homes:
+        platform = LocalPlatform(home)
+        if platform.status().running and platform.outputs_file.exists():
+            return Live(home, platform.outputs())
+    return None

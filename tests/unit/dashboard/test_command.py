@@ -1,0 +1,99 @@
+"""`onceward dashboard` on the command line."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ops.cli import app
+from tests.unit.dashboard.test_runs import kept
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = CliRunner()
+
+
+def dashboard(home: Path, *arguments: str) -> Any:
+    return RUN.invoke(app, ["dashboard", "--home", str(home), *arguments])
+
+
+def test_a_run_s_data_is_printed(tmp_path: Path) -> None:
+    kept(tmp_path, "aaa111", at=1000)
+    result = dashboard(tmp_path, "--json", "--range", "5m", "--period", "fine")
+    assert result.exit_code == 0, result.output
+    drawn = json.loads(result.stdout)
+    assert (drawn["name"], drawn["live"], drawn["widgets"][0]["title"]) == (
+        "onceward-local_platform",
+        False,
+        "Accepted",
+    )
+    assert sum(value for _, value in drawn["widgets"][0]["lines"][0]["points"]) == 360
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--run", "zzz"), "aaa111"),
+        (("--json", "--show", "none"), "onceward-local_platform"),
+        (("--json", "--set", "tenant"), "ID=VALUE"),
+        (("--json", "--range", "2m"), "5m"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    kept(tmp_path, "aaa111", at=1000)
+    result = dashboard(tmp_path, *arguments)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_nothing_to_show_says_what_makes_some(tmp_path: Path) -> None:
+    result = dashboard(tmp_path)
+    assert result.exit_code == 1
+    assert "make demo" in result.output
+
+
+def test_it_stops_by_itself_when_told_to(tmp_path: Path) -> None:
+    kept(tmp_path, "aaa111", at=1000)
+    result = dashboard(tmp_path, "--port", "0", "--seconds", "0")
+    assert result.exit_code == 0, result.output
+    assert "Run aaa111: http://127.0.0.1:" in result.output
+
+
+def test_ctrl_c_ends_it_without_a_trace(tmp_path: Path) -> None:
+    kept(tmp_path, "aaa111", at=1000)
+    command = [sys.executable, "-u", "-c", "from ops.cli import main; main()", "dashboard", "--port", "0"]
+    with subprocess.Popen(
+        [*command, "--home", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert "http://127.0.0.1:" in running.stdout.readline()
+        running.stdout.readline()  # how to end it: from here on it waits
+        running.send_signal(signal.SIGINT)
+        _, complaints = running.communicate(timeout=60)
+    assert (running.returncode, complaints) == (0, "")
+
+
+def test_a_taken_port_is_told(tmp_path: Path) -> None:
+    import socket
+
+    kept(tmp_path, "aaa111", at=1000)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        result = dashboard(tmp_path, "--port", str(taken.getsockname()[1]), "--seconds", "0")
+    assert result.exit_code == 1
+    assert "--port" in result.output
+
+
+def test_help_has_examples() -> None:
+    result = RUN.invoke(app, ["dashboard", "--help"])
+    assert "onceward dashboard --run" in result.output
