@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from ops.commands import (
+    alarms,
     cost,
     dashboard,
     demo,
@@ -39,6 +40,7 @@ app.add_typer(dispatch.app, name="dispatch")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(slots.app, name="slots")
+alarms.register(app)
 dashboard.register(app)
 storm.register(app)
 verify.register(app)

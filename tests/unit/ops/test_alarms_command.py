@@ -1,0 +1,145 @@
+"""`onceward alarms`: of a run that is over, and of a stage on AWS."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+from typer.testing import CliRunner
+
+from infra.naming import Names
+from ops.alarm_listing import on_aws
+from ops.cli import app
+from ops.observing.store import MetricStore
+from tests.unit.observing.alarms import composite, definitions, inputs, put
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+SELECT = 'SELECT AVG(Failed) FROM SCHEMA("Onceward", Service, TenantId) GROUP BY TenantId ORDER BY AVG() DESC'
+THEN = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with one run, `r1`, at whose end ingest failed for tenant acme."""
+    run = tmp_path / "runs" / "r1"
+    (run / "dashboards").mkdir(parents=True)
+    queries = [{"id": "q", "expression": SELECT, "period": 60, "returnData": True}]
+    made = definitions(
+        inputs(alarmDescription="Requests fail. Runbook: docs/runbook.md#failed"),
+        inputs("tenants", metricQueries=queries, threshold=0.5),
+        inputs("other", dimensions={"Service": "execute"}),
+        composite("trouble", "ALARM(failed)"),
+    )
+    (run / "alarms.json").write_text(made.to_json())
+    with MetricStore(run / "metrics.sqlite") as store:
+        put(store, 5, 1)
+        put(store, 5, 1, Service="ingest", TenantId="acme")
+        put(store, 5, 0, Service="ingest", TenantId="bolt")
+    return tmp_path
+
+
+def alarms(home: Path, *more: str) -> Result:
+    return CliRunner().invoke(app, ["alarms", "--home", str(home), *more], env={"COLUMNS": "200"})
+
+
+def test_a_run_shows_what_rang_at_its_end_whom_for_and_what_to_do(home: Path) -> None:
+    done = alarms(home, "--run", "r1")
+    assert done.exit_code == 1
+    assert [line.split()[:2] for line in done.stdout.splitlines()[:3]] == [
+        ["ALARM", "failed"],
+        ["ALARM", "tenants"],
+        ["ALARM", "trouble"],
+    ]
+    assert done.stdout.splitlines()[1].endswith("acme")
+    assert "docs/runbook.md#failed" in done.stdout
+    assert done.stdout.splitlines()[-1] == "4 alarms: 3 ringing."
+    assert "other" not in done.stdout
+    assert "other" in alarms(home, "--run", "r1", "--all").stdout
+
+
+def test_a_script_gets_every_alarm(home: Path) -> None:
+    done = alarms(home, "--run", "r1", "--json")
+    assert done.exit_code == 1
+    found = {each["name"]: each for each in json.loads(done.stdout)}
+    assert {name: each["state"] for name, each in found.items()} == {
+        "failed": "ALARM",
+        "tenants": "ALARM",
+        "trouble": "ALARM",
+        "other": "OK",
+    }
+    assert found["tenants"]["tenants"] == ["acme"]
+    assert found["failed"]["since"].endswith("Z")
+
+
+def test_a_run_without_trouble_ends_with_zero(home: Path) -> None:
+    (home / "runs" / "r1" / "metrics.sqlite").unlink()
+    with MetricStore(home / "runs" / "r1" / "metrics.sqlite") as store:
+        put(store, 5, 0)
+    done = alarms(home, "--run", "r1")
+    assert (done.exit_code, done.stdout) == (0, "4 alarms: 0 ringing.\n")
+
+
+def test_what_cannot_be_listed_is_a_usage_error(home: Path) -> None:
+    assert alarms(home, "--run", "r2").exit_code == 2
+    assert "r1" in alarms(home, "--run", "r2").output
+    assert alarms(home, "--run", "r1", "--stage", "dev").exit_code == 2
+    assert alarms(home, "--stage", "No Such").exit_code == 2
+    # Nothing runs there.
+    assert "make up" in alarms(home).output
+    assert alarms(home).exit_code == 2
+
+
+def test_an_alarm_that_is_not_covered_is_said_so(home: Path) -> None:
+    (home / "runs" / "r1" / "alarms.json").write_text(definitions(inputs(unit="Seconds")).to_json())
+    done = alarms(home, "--run", "r1")
+    assert done.exit_code == 2
+    assert "failed: one unit of several" in done.output
+
+
+def described(name: str, state: str, **more: Any) -> dict[str, Any]:
+    return {"AlarmName": name, "StateValue": state, "StateUpdatedTimestamp": THEN} | more
+
+
+def test_a_stage_on_aws_is_as_cloudwatch_says_with_the_tenants_of_a_query() -> None:
+    client = boto3.client("cloudwatch", region_name="us-east-1")
+    with Stubber(client) as stub:
+        stub.add_response(
+            "describe_alarms",
+            {
+                "MetricAlarms": [
+                    described("onceward-dev_api-5xx", "OK"),
+                    described("onceward-dev_tenants", "ALARM", Metrics=[{"Id": "q", "Expression": SELECT}]),
+                    described("onceward-dev2_api-5xx", "ALARM"),  # another stage's
+                ],
+                "CompositeAlarms": [described("onceward-dev-acme_alarm", "ALARM", AlarmDescription="Look.")],
+            },
+            {"AlarmTypes": ["MetricAlarm", "CompositeAlarm"], "AlarmNamePrefix": "onceward-dev"},
+        )
+        stub.add_response(
+            "describe_alarm_contributors",
+            {
+                "AlarmContributors": [
+                    {
+                        "ContributorId": "1",
+                        "ContributorAttributes": {"TenantId": "acme"},
+                        "StateReason": "Threshold crossed",
+                    }
+                ]
+            },
+            {"AlarmName": "onceward-dev_tenants"},
+        )
+        found = on_aws(client, Names("dev"))
+    assert [(each.name, each.state, each.tenants) for each in found] == [
+        ("onceward-dev-acme_alarm", "ALARM", ()),
+        ("onceward-dev_tenants", "ALARM", ("acme",)),
+        ("onceward-dev_api-5xx", "OK", ()),
+    ]
+    assert (found[0].description, found[0].since_ms) == ("Look.", int(THEN.timestamp() * 1000))
