@@ -9,7 +9,7 @@ import pulumi_aws as aws
 
 from infra import dashboards, query_limits, resource_policies
 from infra.alarm import Alarm, QueryAlarm
-from infra.alarms import platform_alarms
+from infra.alarms import DISPATCH_GIVEN_UP, platform_alarms
 from infra.components.composite_alarm import make_composite
 from infra.components.metric_alarm import make_alarm
 from infra.composites import Composite, platform_down, troubles
@@ -40,18 +40,19 @@ class Operations(pulumi.ComponentResource):
         self._made: dict[str, aws.cloudwatch.MetricAlarm] = {}
         down, others = platform_down(), troubles()
         paged_for = {child for each in (down, *others) for child in each.children}
-        alarms: tuple[Alarm | QueryAlarm, ...] = (*platform_alarms(stage.names), *self._rules(tenants))
+        rules = self._rules(tenants)
+        alarms: tuple[Alarm | QueryAlarm, ...] = (*platform_alarms(stage.names), *rules)
         for alarm in alarms:
             self._alarm(alarm, None if alarm.name in paged_for else topic.arn)
         self.paging = Paging(topic.arn, self._composite(down, topic.arn))
         for each in others:
             self._composite(each, topic.arn, self.paging.platform_down)
-        aws.cloudwatch.Dashboard(
-            "dashboard",
-            dashboard_name=stage.names.platform("platform"),
-            dashboard_body=dashboards.platform_body(stage.names, stage.location.region),
-            opts=stage.child(self),
-        )
+        place = dashboards.Place(stage.arns, stage.settings.runbook_url)
+        # Made beside its stream (`infra.components.dispatch_feed`), and shown with all others.
+        shown = (*alarms, DISPATCH_GIVEN_UP)
+        self._dashboard("dashboard", "platform", dashboards.platform_body(place, shown, (down, *others)))
+        any_tenant = dashboards.any_tenant_body(place, rules, len(tenants))
+        self._dashboard("dashboard-any-tenant", "any-tenant", any_tenant)
         self.alarm_topic_arn: pulumi.Output[str] = topic.arn
         self.register_outputs({"alarmTopicArn": self.alarm_topic_arn})
 
@@ -93,6 +94,14 @@ class Operations(pulumi.ComponentResource):
             stage.child(self),
             runbook=stage.settings.runbook_url,
             suppressor=suppressor,
+        )
+
+    def _dashboard(self, logical_name: str, name: str, body: str) -> None:
+        aws.cloudwatch.Dashboard(
+            logical_name,
+            dashboard_name=self._stage.names.platform(name),
+            dashboard_body=body,
+            opts=self._stage.child(self),
         )
 
     def _topic(self, key_arn: pulumi.Input[str]) -> aws.sns.Topic:

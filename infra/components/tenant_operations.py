@@ -9,7 +9,7 @@ from infra.components.metric_alarm import make_alarm
 from infra.components.operations import Paging
 from infra.composites import Composite
 from infra.stage import Stage
-from infra.tenant_alarms import TOGETHER, own_alarms
+from infra.tenant_alarms import TOGETHER, own_alarms, tenant_rules
 from tenants.models import Tenant
 
 
@@ -50,9 +50,11 @@ def make_alarms(tenant: Tenant, stage: Stage, paging: Paging, *, parent: pulumi.
 
 def make_dashboard(tenant: Tenant, stage: Stage, *, parent: pulumi.Resource) -> None:
     """Make the tenant's own dashboard."""
+    place = dashboards.Place(stage.arns, stage.settings.runbook_url)
+    rules = tenant_rules(stage.names, all_topics=stage.settings.watch_all_topics)
     aws.cloudwatch.Dashboard(
         f"{tenant.id}.dashboard",
         dashboard_name=stage.names.tenant(tenant.id),
-        dashboard_body=dashboards.tenant_body(tenant.id, stage.names, stage.location.region),
+        dashboard_body=dashboards.tenant_body(tenant, place, rules),
         opts=stage.child(parent),
     )

@@ -1,93 +1,30 @@
-"""Alarms and dashboards: they watch metrics that exist, under the names and dimensions they have."""
+"""Alarms and dashboards: they watch resources of the program, and each ring for what they are there for.
 
-import json
+That the metrics exist: tests/integration/test_no_dead_widgets.py. How dashboards look: test_dashboards.py.
+"""
+
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from handlers.adapters.parking import pause_seconds
 from handlers.domain.metric_catalogue import service_name
-from infra import alarms, dashboards
+from infra import alarms
+from infra.dashboards.tenant import ANY
 from infra.naming import Names
-from infra.program import REPOSITORY
+from infra.widgets import references
 from tests.infra.engine import Registered
-from tests.infra.stages import STAGES, previewed, run_stage, updated, with_tenants
+from tests.infra.stages import previewed, run_stage, updated, with_tenants
 
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 DASHBOARD = "aws:cloudwatch/dashboard:Dashboard"
 NAMES = Names("dev")
 
-OF_RULE = {
-    *("Invocations", "FailedInvocations"),
-    *("InvocationsSentToDlq", "InvocationsFailedToBeSentToDlq"),
-}
-# What AWS documents: namespace -> the dimensions that its metrics below have, and the metrics.
-EMITTED: dict[str, list[tuple[set[str], set[str]]]] = {
-    "AWS/ApiGateway": [({"ApiName", "Stage"}, {"Count", "4XXError", "5XXError", "Latency"})],
-    "AWS/DynamoDB": [({"TableName"}, {"ReadThrottleEvents", "WriteThrottleEvents"})],
-    "AWS/Events": [
-        ({"EventBusName", "RuleName"}, OF_RULE),  # of a bus of one's own
-        ({"RuleName"}, OF_RULE),  # of the default bus
-    ],
-    "AWS/Lambda": [
-        (
-            {"FunctionName"},
-            {"Invocations", "Errors", "Throttles", "IteratorAge", "DestinationDeliveryFailures"},
-        ),
-        ({"EventSourceMappingUUID"}, {"OnFailureDestinationDeliveredEventCount"}),
-    ],
-    "AWS/SNS": [
-        (
-            {"TopicName"},
-            {"NumberOfMessagesPublished", "NumberOfNotificationsDelivered", "NumberOfNotificationsFailed"},
-        )
-    ],
-    "AWS/SQS": [({"QueueName"}, {"ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"})],
-    "Onceward": [
-        (
-            {"Service"},
-            {
-                *("Accepted", "Replayed", "InProgress", "Mismatch", "Rejected", "Failed"),
-                *("RequestLatency", "StoreLatency"),
-                *("Dispatched", "DispatchLag", "DispatchParked", "DispatchConflict", "DispatchFailed"),
-                *("EffectUnknown", "LookupImpossible", "LeaseLost", "EffectOrphaned", "SeveralCharges"),
-                *("Delivered", "DeliveryFailed", "Completed", "FulfilmentFailed"),
-                *("WorkBroke", "WorkGivenUp", "Notified", "NotifyFailed"),
-                *("PendingWork", "PendingOldestAge", "Requeued", "ReconcileFailed"),
-            },
-        ),
-        (
-            {"Service", "TenantId"},
-            {"Accepted", "Replayed", "Failed", "Throttled", "WorkGivenUp", "DispatchParked"},
-        ),
-    ],
-}
-
-
-def test_what_is_said_to_be_ours_is_a_word_of_the_functions() -> None:
-    code = "".join(path.read_text() for path in (REPOSITORY / "handlers").rglob("*.py"))
-    ours = {name for _, names in EMITTED["Onceward"] for name in names}
-    assert {name for name in ours if f'"{name}"' not in code} == set()
-
-
-def exists(namespace: str, name: str, dimensions: set[str]) -> bool:
-    return any(dimensions == has and name in metrics for has, metrics in EMITTED[namespace])
-
-
-def widgets(body: str) -> Iterator[dict[str, Any]]:
-    yield from json.loads(body)["widgets"]
-
 
 def lines(body: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Every metric of a dashboard: namespace, name, dimensions."""
-    for widget in widgets(body):
-        for namespace, name, *dimensions, _options in widget["properties"]["metrics"]:
-            yield namespace, name, dict(zip(dimensions[::2], dimensions[1::2], strict=True))
-
-
-def every_dashboard() -> list[Registered]:
-    return [each for stage in STAGES for each in previewed(stage).of_type(DASHBOARD)]
+    """Every metric of a dashboard: namespace, name, those dimensions whose values are given."""
+    for each in references(body):
+        yield each.namespace, each.name, dict(each.dimensions)
 
 
 def physical_names(kind: str, field: str = "name") -> set[str]:
@@ -103,30 +40,19 @@ def read_by(alarm: Registered) -> list[tuple[str, str, dict[str, str]]]:
     return [(each["namespace"], each["metricName"], each["dimensions"]) for each in queries]
 
 
-def test_every_alarm_watches_a_metric_that_is_emitted() -> None:
-    for each in updated("dev").of_type(ALARM):
-        for namespace, name, dimensions in read_by(each):
-            assert exists(namespace, name, set(dimensions)), each.name
-
-
-def test_every_widget_shows_metrics_that_are_emitted() -> None:
-    for each in every_dashboard():
-        for namespace, name, dimensions in lines(each.inputs["dashboardBody"]):
-            assert exists(namespace, name, set(dimensions)), f"{each.name}: {namespace} {name}"
-
-
 def test_dimensions_name_resources_of_the_program() -> None:
     known = {
         "FunctionName": physical_names("aws:lambda/function:Function"),
         "QueueName": physical_names("aws:sqs/queue:Queue"),
         "TableName": physical_names("aws:dynamodb/table:Table"),
-        "TopicName": physical_names("aws:sns/topic:Topic"),
+        "TopicName": physical_names("aws:sns/topic:Topic") | {NAMES.tenant(ANY)},
+        "LogGroupName": physical_names("aws:cloudwatch/logGroup:LogGroup"),
         "ApiName": physical_names("aws:apigateway/restApi:RestApi"),
         "Stage": {"dev"},
         "EventBusName": physical_names("aws:cloudwatch/eventBus:EventBus"),
         "RuleName": physical_names("aws:cloudwatch/eventRule:EventRule"),
         "Service": {service_name("dev", name) for name in (*alarms.FUNCTIONS, "api")},
-        "TenantId": {each.name for each in previewed("dev").of_type("onceward:index:Tenant")},
+        "TenantId": {each.name for each in previewed("dev").of_type("onceward:index:Tenant")} | {ANY},
     }
     run = previewed("dev")
     named = [
@@ -143,25 +69,6 @@ def test_dimensions_name_resources_of_the_program() -> None:
     for dimensions in named:
         for key, value in dimensions.items():
             assert value in known[key], f"{key}={value}"
-
-
-def test_every_widget_has_a_region_and_a_title_and_lies_on_the_grid() -> None:
-    for each in every_dashboard():
-        places = set()
-        for widget in widgets(each.inputs["dashboardBody"]):
-            assert widget["properties"]["region"] == "eu-west-1"
-            assert widget["properties"]["title"]
-            assert widget["properties"]["metrics"]
-            assert widget["x"] + widget["width"] <= 24
-            places.add((widget["x"], widget["y"]))
-        assert len(places) == len(list(widgets(each.inputs["dashboardBody"])))
-
-
-def test_a_dashboard_is_the_same_text_every_time() -> None:
-    assert dashboards.platform_body(NAMES, "eu-west-1") == dashboards.platform_body(Names("dev"), "eu-west-1")
-    one, two = previewed("dev"), updated("dev")
-    for each in one.of_type(DASHBOARD):
-        assert two.resources[each.urn].inputs["dashboardBody"] == each.inputs["dashboardBody"]
 
 
 @pytest.mark.parametrize(
@@ -215,13 +122,10 @@ def test_two_stages_of_one_account_never_watch_the_same_metric() -> None:
 
 
 def test_a_poison_receipt_rings_though_sqs_leaves_it_out_of_its_age() -> None:
-    alarm = updated("prod").one(ALARM, "alarm-dispatch-parked").inputs
-    assert (alarm["namespace"], alarm["metricName"], alarm["statistic"]) == (
-        "Onceward",
-        "DispatchParked",
-        "Sum",
-    )
-    assert (alarm["threshold"], alarm["evaluationPeriods"]) == (1, 1)
+    alarm = updated("prod").one(ALARM, "alarm-dispatch-parked")
+    ((namespace, name, _),) = read_by(alarm)
+    assert (namespace, name) == ("Onceward", "DispatchParked")
+    assert (alarm.inputs["threshold"], alarm.inputs["evaluationPeriods"]) == (1, 1)
 
 
 def test_a_receipt_that_is_tried_again_and_again_never_looks_like_one_that_nobody_takes() -> None:
@@ -232,9 +136,10 @@ def test_a_receipt_that_is_tried_again_and_again_never_looks_like_one_that_nobod
 
 def test_what_anybody_can_make_the_authorizer_do_rings_only_as_a_flood() -> None:
     run = updated("prod")
-    raised, failed = (run.one(ALARM, f"alarm-authorizer-{kind}").inputs for kind in ("errors", "failed"))
-    assert (failed["namespace"], failed["metricName"], failed["threshold"]) == ("Onceward", "Failed", 1)
-    assert raised["threshold"] * raised["evaluationPeriods"] >= 1_000
+    raised, failed = (run.one(ALARM, f"alarm-authorizer-{kind}") for kind in ("errors", "failed"))
+    ((namespace, name, _),) = read_by(failed)
+    assert (namespace, name, failed.inputs["threshold"]) == ("Onceward", "Failed", 1)
+    assert raised.inputs["threshold"] * raised.inputs["evaluationPeriods"] >= 1_000
     assert run.one(ALARM, "alarm-ingest-errors").inputs["threshold"] == 1
 
 

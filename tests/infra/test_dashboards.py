@@ -1,0 +1,230 @@
+"""The dashboards as the program registers them: readable, true to the alarms, the same text every time."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from infra.alarm import Alarm
+from infra.alarms import platform_alarms
+from infra.dashboards.first_steps import FIRST_QUERY
+from infra.dashboards.tenant import ANY
+from infra.log_queries import log_queries
+from infra.naming import Names
+from infra.program import REPOSITORY
+from tests.infra.dashboard_bodies import (
+    ANY_TENANT,
+    PLATFORM,
+    bodies,
+    metric_widgets,
+    thresholds,
+    titled,
+    widgets,
+)
+from tests.infra.stages import STAGES, previewed, run_stage, tenant, updated, with_tenants
+from tests.infra.test_runbook import PAGE, commands, sections, unknown
+
+ALARMS = {
+    "aws:cloudwatch/metricAlarm:MetricAlarm": "name",
+    "aws:cloudwatch/compositeAlarm:CompositeAlarm": "alarmName",
+}
+NAMES = Names("dev")
+# CloudWatch's most (its API reference, "Dashboard Body Structure and Syntax").
+MOST_WIDGETS = 500
+GRID = 24
+PRINTING = """
+from infra import dashboards
+from infra.alarms import every_alarm
+from infra.composites import platform_down, troubles
+from infra.naming import Arns, Location, Names
+from infra.tenant_alarms import tenant_rules
+from tenants.models import Tenant
+
+names = Names("dev")
+place = dashboards.Place(Arns(Location("aws", "123456789012", "eu-west-1"), names), "docs/runbook.md")
+rules = tenant_rules(names)
+bee = Tenant.model_validate(
+    dict(id="bee", name="Bee", tier="pro", stages=("dev",), keys=("server",), metrics="detailed")
+)
+print(dashboards.platform_body(place, every_alarm(names), (platform_down(), *troubles())))
+print(dashboards.any_tenant_body(place, rules, 2), dashboards.tenant_body(bee, place, rules))
+"""
+
+
+@pytest.fixture(params=STAGES)
+def every_body(request: pytest.FixtureRequest) -> dict[str, str]:
+    return bodies(updated(request.param))
+
+
+def test_a_stage_has_one_for_the_platform_one_for_any_tenant_and_those_that_tenants_ask_for() -> None:
+    run = run_stage("dev", with_tenants([tenant("bee"), tenant("cow", dashboard="shared")]))
+    assert set(bodies(run)) == {PLATFORM, ANY_TENANT, "onceward-dev-bee"}
+
+
+def test_what_to_do_first_stands_on_top_and_what_rings_beside_it(every_body: dict[str, str]) -> None:
+    for name, body in every_body.items():
+        text, alarms = widgets(body)[:2]
+        assert text["properties"]["markdown"].startswith("# "), name
+        assert "what to do first" in text["properties"]["markdown"].lower()
+        assert (alarms["type"], alarms["y"], text["y"]) == ("alarm", 0, 0)
+
+
+def test_every_widget_has_a_title_units_and_a_region(every_body: dict[str, str]) -> None:
+    for body in every_body.values():
+        for widget in widgets(body):
+            properties = widget["properties"]
+            if widget["type"] == "text":
+                assert properties["markdown"].startswith("#")
+                continue
+            assert properties["title"].strip()
+            if widget["type"] == "metric":
+                assert properties["region"] == "eu-west-1"
+                assert all(axis["label"] and not axis["showUnits"] for axis in properties["yAxis"].values())
+                assert not any("{" in axis["label"] for axis in properties["yAxis"].values())
+
+
+def test_titles_and_labels_tell_widgets_and_lines_apart(every_body: dict[str, str]) -> None:
+    for name, body in every_body.items():
+        titles = [each["properties"]["title"] for each in metric_widgets(body)]
+        assert len(titles) == len(set(titles)), name
+        for widget in metric_widgets(body):
+            shown = [row[-1] for row in widget["properties"]["metrics"] if row[-1].get("visible", True)]
+            labels = [row["label"] for row in shown if "expression" not in row]
+            assert len(labels) == len(set(labels)), widget["properties"]["title"]
+
+
+def test_no_widget_lies_on_another_or_beside_the_grid(every_body: dict[str, str]) -> None:
+    for body in every_body.values():
+        taken: set[tuple[int, int]] = set()
+        for each in widgets(body):
+            cells = {
+                (x, y)
+                for x in range(each["x"], each["x"] + each["width"])
+                for y in range(each["y"], each["y"] + each["height"])
+            }
+            assert max(x for x, _ in cells) < GRID
+            assert not cells & taken
+            taken |= cells
+        assert len(widgets(body)) <= MOST_WIDGETS
+        # And no holes: each row of widgets is as wide as the grid.
+        assert len(taken) == GRID * (1 + max(y for _, y in taken))
+
+
+def test_a_widget_is_within_what_cloudwatch_takes(every_body: dict[str, str]) -> None:
+    for body in every_body.values():
+        for widget in metric_widgets(body):
+            properties = widget["properties"]
+            rows = properties["metrics"]
+            ids = [row[-1]["id"] for row in rows if "id" in row[-1]]
+            assert len(ids) == len(set(ids))
+            assert all(re.fullmatch("[a-z][A-Za-z0-9_]*", each) for each in ids)
+            # "One metrics array can include no more than one Metrics Insights query."
+            assert sum(row[-1].get("expression", "").startswith("SELECT") for row in rows) <= 1
+            assert properties["period"] % 60 == 0
+            assert all("stat" in row[-1] for row in rows if "expression" not in row[-1])
+            assert not any("period" in row[-1] for row in rows)
+
+
+def test_a_line_on_the_right_has_an_axis_there_and_every_graph_has_a_line_on_the_left(
+    every_body: dict[str, str],
+) -> None:
+    for body in every_body.values():
+        for widget in metric_widgets(body):
+            properties = widget["properties"]
+            sides = {
+                row[-1].get("yAxis", "left") for row in properties["metrics"] if row[-1].get("visible", True)
+            }
+            assert sides == set(properties["yAxis"]), properties["title"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_alarms_shown_are_those_that_there_are(stage: str) -> None:
+    run = updated(stage)
+    there = {
+        f"arn:aws:cloudwatch:eu-west-1:123456789012:alarm:{each.inputs[name]}"
+        for kind, name in ALARMS.items()
+        for each in run.of_type(kind)
+    }
+    shown = {
+        arn
+        for body in bodies(run).values()
+        for widget in widgets(body)
+        if widget["type"] == "alarm"
+        for arn in widget["properties"]["alarms"]
+    }
+    assert shown == there
+
+
+def test_every_alarm_on_a_graph_is_a_line_on_it_at_the_height_where_it_rings() -> None:
+    body = bodies(updated("prod"))["onceward-prod_platform"]
+    drawn = {
+        (tuple(row[:-1]), row[-1]["stat"], value)
+        for widget in metric_widgets(body)
+        for row in widget["properties"]["metrics"]
+        if "stat" in row[-1]
+        for value in thresholds(widget["properties"]).values()
+    }
+    missing = {
+        alarm.name
+        for alarm in platform_alarms(Names("prod"))
+        if not alarm.plus and (_row(alarm), alarm.metric.statistic, alarm.threshold) not in drawn
+    }
+    assert missing == set()
+
+
+def _row(alarm: Alarm) -> tuple[str, ...]:
+    parts = [part for pair in alarm.metric.dimensions for part in pair]
+    return (alarm.metric.namespace, alarm.metric.name, *parts)
+
+
+def test_the_platforms_alarms_on_sums_are_drawn_too() -> None:
+    body = bodies(updated("prod"))["onceward-prod_platform"]
+    assert thresholds(titled(body, "Ours: failed, by function"))["alarm: requests-failing (and 50 %)"] == 10
+    assert thresholds(titled(body, "Time of a request, as callers see it")) == {"alarm: api-latency": 2_000}
+    assert titled(body, "Ours: answered with 5xx by the API")["period"] == 300
+
+
+def test_a_dashboard_is_the_same_text_in_every_run() -> None:
+    for stage in STAGES:
+        assert bodies(previewed(stage)) == bodies(updated(stage))
+    texts = {
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", PRINTING],
+            cwd=REPOSITORY,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    (text,) = texts
+    assert "Failing most" in text
+    assert "by operation" in text
+
+
+def test_every_command_of_the_texts_can_be_typed() -> None:
+    text = "\n".join(
+        widget["properties"]["markdown"]
+        for body in bodies(updated("prod")).values()
+        for widget in widgets(body)
+        if widget["type"] == "text"
+    )
+    found = set(commands(text.replace(ANY, "TENANT")))
+    assert len(found) > 5
+    for command in found:
+        assert unknown(command) == [], command
+
+
+def test_the_texts_link_to_the_runbook_and_name_a_query_that_is_saved() -> None:
+    page = "https://git.example.com/onceward/docs/runbook.md"
+    run = run_stage("dev", with_tenants([tenant("bee")]), runbookUrl=page)
+    for name, body in bodies(run).items():
+        links = re.findall(rf"{re.escape(page)}#([a-z-]+)", body)
+        assert links, name
+        assert set(links) <= set(sections(PAGE)), name
+    assert "docs/runbook.md#platform-down" in bodies(updated("dev"))[PLATFORM]
+    assert FIRST_QUERY in {each.title for each in log_queries(NAMES)}
