@@ -65,10 +65,11 @@ def parse(file: str, text: str) -> Document:
     except Refused as error:
         document.faults.append(Fault(file, error.line, "yaml", error.rule))
         return document
-    if root is None:
-        document.fault((), "is empty")
-    else:
+    if root is not None:
         document.data = _Reader(yaml, document).read(root, ())
+    # Nothing at all, or a document that says that it is nothing: `---`, `null`, `~`.
+    if document.data is None and not document.faults:
+        document.fault((), "is empty")
     return document
 
 

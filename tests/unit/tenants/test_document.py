@@ -66,6 +66,8 @@ def test_scalars_are_what_yaml_1_2_says(text: str, value: object) -> None:
         ),
         ("", 1, "file", "is empty"),
         ("# only a comment\n", 1, "file", "is empty"),
+        ("---", 1, "file", "is empty"),
+        ("---\n~\n", 2, "file", "is empty"),
         ('a: "\x01"\n', 1, "yaml", "unacceptable character #x0001: special characters are not allowed"),
         (f"a: {'9' * 5000}\n", 1, "a", "must be a number that can be read"),
         (f"a: 0x{'f' * 5000}\n", 1, "a", "must be a number that can be read"),
