@@ -67,6 +67,7 @@ METRIC: Final = Price(
     f"CW:MetricMonitorUsage in {_PRICE_LIST}; signoz.io/guides/cloudwatch-pricing, 2026-02-15",
     doubt="taken for API Gateway's series of methods too: its guide says that they cost, and not what",
 )
+# Whatever widgets it has: what the console asks for them is free (its guide, "Building your queries").
 DASHBOARD: Final = Price(
     "CloudWatch dashboards",
     "dashboard and month",
