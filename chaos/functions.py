@@ -38,6 +38,8 @@ _time.time_ns = lambda: _TIME_NS() + _OFFSET * 1_000_000_000
 # botocore says it in the head of every call, so that the proxy sees whose clock is off, and how far.
 _os.environ["AWS_SDK_UA_APP_ID"] = f"{mark}-{{_os.getpid()}}-{{_OFFSET}}"
 """
+# zlib's fastest, as of every bundle that stays on this machine (`infra.bundle`).
+_COMPRESSION: Final = 1
 _FIRST_MODULE: Final = "handlers/__init__.py"
 # What the functions are called by: moving it is one write, and back again.
 _ALIAS: Final = "live"
@@ -139,7 +141,7 @@ def _edited(code: bytes, edits: Mapping[str, Callable[[str, bytes], bytes]]) -> 
     bundle, target = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
     if missing := edits.keys() - set(bundle.namelist()):
         raise ValueError(f"{', '.join(sorted(missing))}: not in the function's code")
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION) as archive:
         # Without what was compiled of them: Python takes that without a look at the source.
         for name in (name for name in bundle.namelist() if _source_of(name) not in edits):
             archive.writestr(name, bundle.read(name))

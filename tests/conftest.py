@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 from tests.platform_fixture import platform
 
+if TYPE_CHECKING:
+    import pytest
+
 __all__ = ["platform"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the mark that only a part of `make test` is chosen by (tests/parts.py)."""
+    config.addinivalue_line("markers", "chaos: a storm under faults, which waits for most of its time")
 
 
 def pytest_collection_finish() -> None:

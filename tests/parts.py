@@ -1,4 +1,4 @@
-"""`make test`: all tests in four parts, which run beside each other where they can (docs/adr/0110).
+"""`make test`: all tests in five parts, which run beside each other where they can (docs/adr/0110).
 
 Each part is a run of pytest with a log in build/test; the last lines are the closing line of each.
 
@@ -75,15 +75,27 @@ class Part:
         return len({group for _, text in self._collected() for group in re.findall(_GROUP, text)})
 
 
-# A storm follows its plan's clock, and settles; under chaos it waits for leases and lost messages to come
-# back. Each group has a platform and a process of its own: in that of another it would wait for it.
+# It waits for leases of dead workers, and for lost messages to come back. Each group has a process of its
+# own: in that of another it would wait for that one too.
+CHAOS: Final = Part(
+    "chaos",
+    "storms under faults, all at once",
+    "chaos",
+    below=("tests/e2e",),
+    holding=r"mark\.chaos\b",
+    processes=None,
+    share="loadgroup",
+)
+# A storm follows its plan's clock, and settles: it works for half of its time. Each group has a platform of
+# its own.
 STORMS: Final = Part(
     "storms",
-    "storms, all at once",
-    "storm",
+    "storms, three at a time",
+    "storm and not chaos",
     below=("tests/e2e", "tests/integration"),
     holding=r"mark\.storm\b",
-    processes=None,
+    not_holding=r"mark\.chaos\b",
+    processes=3,
     share="loadgroup",
 )
 # They wait as much as they work: a platform for each of two processes, and a file's tests stay together.
@@ -113,7 +125,7 @@ ALONE: Final = Part(
     holding=r"mark\.alone\b",
 )
 # What is in one row runs beside the rest of its stage; a stage waits for the one before it.
-STAGES: Final = (((STORMS, PLATFORM), (PARALLEL,)), ((ALONE,),))
+STAGES: Final = (((CHAOS,), (STORMS, PLATFORM), (PARALLEL,)), ((ALONE,),))
 PARTS: Final = tuple(part for stage in STAGES for row in stage for part in row)
 
 

@@ -52,7 +52,7 @@ def _dying(code: bytes, where: tuple[str, bytes]) -> bytes:
     bundle, broken = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
     file, line = where
     indent = line[: len(line) - len(line.lstrip())]
-    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         # Without the bundle's compiled modules: Python takes those without a look at the source.
         for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
             content = bundle.read(name)

@@ -120,7 +120,7 @@ def _demo(home: Path, source: Path = _ROOT) -> tuple[int, dict[str, Any]]:
 def _changed(code: bytes, fault: Fault) -> bytes:
     """A function's zip with the fault in it."""
     bundle, broken = zipfile.ZipFile(io.BytesIO(code)), io.BytesIO()
-    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(broken, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         # Without the bundle's compiled modules: Python takes those without a look at the source.
         for name in (name for name in bundle.namelist() if not name.endswith(".pyc")):
             content = bundle.read(name)

@@ -12,12 +12,12 @@ import pytest
 from _pytest.mark.expression import Expression
 
 from tests import parts
-from tests.parts import ALONE, PARALLEL, PARTS, PLATFORM, ROOT, STORMS, Part, Run
+from tests.parts import ALONE, CHAOS, PARALLEL, PARTS, PLATFORM, ROOT, STORMS, Part, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MARKS = ("platform", "storm", "alone", "browser")
+MARKS = ("platform", "storm", "chaos", "alone", "browser")
 FILES = [path.relative_to(ROOT) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
 
 
@@ -42,7 +42,9 @@ def chosen(part: Part, marks: set[str]) -> bool:
         {*some}
         for count in range(len(MARKS) + 1)
         for some in combinations(MARKS, count)
-        if ("platform" in some or not {"storm", "alone"} & {*some}) and not {"storm", "alone"} <= {*some}
+        if ("platform" in some or not {"storm", "alone"} & {*some})
+        and ("storm" in some or "chaos" not in some)
+        and not {"storm", "alone"} <= {*some}
     ],
     ids=lambda marks: "-".join(sorted(marks)) or "none",
 )
@@ -51,8 +53,8 @@ def test_a_test_is_in_one_part_whatever_its_marks(marks: set[str]) -> None:
 
 
 def test_storms_and_bursts_are_marked_platform_as_well_and_in_their_own_files() -> None:
-    marked = {path: text for path, text in texts() if re.search(r"mark\.(storm|alone)\b", text)}
-    assert {*marked} == {*STORMS.files(), *ALONE.files()}
+    marked = {path: text for path, text in texts() if re.search(r"mark\.(storm|chaos|alone)\b", text)}
+    assert {*marked} == {*CHAOS.files(), *STORMS.files(), *ALONE.files()}
     assert [path for path, text in marked.items() if "mark.platform" not in text] == []
 
 
@@ -146,11 +148,11 @@ def test_modules_are_compiled_once_whatever_the_environment_says(
 
 def test_the_command_names_marks_files_and_what_else_pytest_is_told(directory: Path) -> None:
     (directory / "tests" / "e2e").mkdir()
-    storm = 'pytestmark = [pytest.mark.storm, pytest.mark.xdist_group("{}")]\n'
-    for name, text in (("a", storm.format("one")), ("b", storm.format("two")), ("c", "def test(): pass\n")):
+    chaos = 'pytestmark = [pytest.mark.storm, pytest.mark.chaos, pytest.mark.xdist_group("{}")]\n'
+    for name, text in (("a", chaos.format("one")), ("b", chaos.format("two")), ("c", "def test(): pass\n")):
         (directory / "tests" / "e2e" / f"test_{name}.py").write_text(text)
-    assert STORMS.command(["-x"])[1:] == [
-        *("-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "storm", "-x"),
+    assert CHAOS.command(["-x"])[1:] == [
+        *("-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "chaos", "-x"),
         *("tests/e2e/test_a.py", "tests/e2e/test_b.py"),
     ]
     assert PARALLEL.command([])[:3] == ["nice", "-n", "10"]
