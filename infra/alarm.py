@@ -36,8 +36,8 @@ class Alarm:
     rings below the threshold.
 
     A missing data point is nothing bad, but for what is wanted: all other metrics count or time something
-    that happens, and where nothing happens nothing is wrong. Which takes "not breaching" for one metric, and
-    a zero in its place for a sum or a table's metric (see `infra.components.metric_alarm`).
+    that happens, and where nothing happens nothing is wrong. Which takes "not breaching", and for what is
+    counted a zero in its place (see `infra.components.metric_alarm`).
     """
 
     name: str

@@ -23,7 +23,7 @@ EXTENSION_SECONDS: Final = 10 * MINUTE
 LONGEST_RULE: Final = 10_240
 MOST_CHILDREN: Final = 100
 
-DOWN_BECAUSE: Final = ("calls-failing", "requests-failing", "work-failing")
+DOWN_BECAUSE: Final = ("calls-failing", "requests-failing", "dispatch-failing", "work-failing")
 """The alarms that mean everybody: shares of all there is, so that one tenant's trouble is none of them."""
 
 
@@ -41,7 +41,7 @@ def platform_down() -> Composite:
     """The suppressor: pages once for what is everybody's."""
     return Composite(
         PLATFORM_DOWN,
-        "Most of all requests, or of all work, fails. The alarms of functions, tables and tenants are muted.",
+        "Half of all requests, events or work fails. The alarms of functions, tables and tenants are muted.",
         DOWN_BECAUSE,
         PLATFORM_DOWN,
     )

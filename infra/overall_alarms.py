@@ -20,10 +20,12 @@ _WORKERS_DONE: Final = {"deliver": "Delivered", "fulfil": "Completed"}
 
 
 def overall_alarms(names: Names) -> tuple[Alarm, ...]:
-    """`calls-failing`, `requests-failing`, `work-failing`."""
+    """`calls-failing`, `requests-failing`, `dispatch-failing`, `work-failing`."""
     failed = [metrics.onceward(names, function, "Failed") for function in ANSWERERS]
     broke = [metrics.onceward(names, worker, "WorkBroke") for worker in _WORKERS_DONE]
     done = [metrics.onceward(names, worker, name) for worker, name in _WORKERS_DONE.items()]
+    parked = metrics.onceward(names, "dispatch", "DispatchParked")
+    dispatched = metrics.onceward(names, "dispatch", "Dispatched")
     return (
         # What no function sees: an authorizer that fails, code that cannot be imported.
         _half(
@@ -38,6 +40,13 @@ def overall_alarms(names: Names) -> tuple[Alarm, ...]:
             "Half of all requests are answered with 5xx, for what is ours to mend.",
             failed,
             [replace(metric, statistic="SampleCount") for metric in failed],
+        ),
+        # One tenant's topic parks one tenant's receipts; half of all are SNS itself, or the right to publish.
+        _half(
+            "dispatch-failing",
+            "Half of all receipts are parked: their events do not go out.",
+            [parked],
+            [parked, dispatched],
         ),
         # Without what is a destination's fault.
         _half("work-failing", "Half of all work fails, for what is ours to mend.", broke, [*broke, *done]),

@@ -7,11 +7,15 @@ import pulumi
 import pulumi_aws as aws
 
 from infra.alarm import MINUTE, Alarm, QueryAlarm, runbook_url
-from infra.metrics import Metric
+from infra.metrics import ONCEWARD, Metric
 
-# "Alarms that evaluate metrics in the AWS/DynamoDB namespace always ignore missing data even if you choose a
-# different option" (CloudWatch's API reference, PutMetricAlarm): one that has rung would ring for ever.
-_IGNORES_MISSING_DATA: Final = "AWS/DynamoDB"
+# Counts that are there only when something happens get a zero where they are missing. Without it CloudWatch
+# evaluates the last real points again, and its window slides over them: one trouble rings several times (its
+# guide, "Configuring how CloudWatch alarms treat missing data"; tests/unit/observing/test_alarm_states.py).
+# And "alarms that evaluate metrics in the AWS/DynamoDB namespace always ignore missing data even if you
+# choose a different option" (its API reference, PutMetricAlarm): one that has rung would ring for ever.
+# Lambda counts a zero at each call, and SQS measures once a minute.
+_WITHOUT_ZEROS: Final = ("AWS/ApiGateway", "AWS/DynamoDB", "AWS/Events", ONCEWARD)
 # How late a data point may come: the functions' metrics come through their logs, and a minute or two pass. A
 # window that slides by the minute still has them in it if it is at least so long.
 _LATE_SECONDS: Final = 5 * MINUTE
@@ -87,7 +91,8 @@ def _watching(alarm: Alarm, made_dimensions: Mapping[str, pulumi.Input[str]]) ->
 
 
 def _needs_zeros(alarm: Alarm) -> bool:
-    return bool(alarm.plus or alarm.share) or alarm.metric.namespace == _IGNORES_MISSING_DATA
+    counted = alarm.metric.statistic == "Sum" and alarm.metric.namespace in _WITHOUT_ZEROS
+    return bool(alarm.plus or alarm.share) or counted
 
 
 def _filled(alarm: Alarm) -> dict[str, Any]:

@@ -66,8 +66,14 @@ def test_a_canary_is_rolled_back_by_its_functions_alarms(name: FunctionName) -> 
 
 
 def watched_alarms(name: FunctionName) -> list[dict[str, Any]]:
+    """Each with the one metric that it is about, by name or in a query."""
     made = {each.inputs["name"]: each.inputs for each in updated("prod").of_type(ALARM)}
-    return [made[alarm] for alarm in canary.watched(name, Names("prod"))]
+    found = [made[alarm] for alarm in canary.watched(name, Names("prod"))]
+    metrics = [
+        [query["metric"] for query in each.get("metricQueries", []) if "metric" in query] for each in found
+    ]
+    assert all(len(each) <= 1 for each in metrics)
+    return [each | (of[0] if of else {}) for each, of in zip(found, metrics, strict=True)]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -72,7 +72,7 @@ def test_the_stages_alarms_are_made_changed_in_place_and_taken_away(stack: Stack
     made = dict(every)
     assert made["onceward-local_platform-down"]["AlarmRule"] == (
         'ALARM("onceward-local_calls-failing") OR ALARM("onceward-local_requests-failing") '
-        'OR ALARM("onceward-local_work-failing")'
+        'OR ALARM("onceward-local_dispatch-failing") OR ALARM("onceward-local_work-failing")'
     )
     assert made["onceward-local-alpha_alarm"]["AlarmActions"]
     assert not made["onceward-local-alpha_stuck-work"]["AlarmActions"]
