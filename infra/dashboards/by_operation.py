@@ -13,6 +13,8 @@ from infra.widget_rows import Found
 
 _OPERATION: Final = "${PROP('Dim.Operation')}"
 _AND_NAME: Final = f"{_OPERATION}: ${{PROP('MetricName')}}"
+# They count under the names of the functions whose requests and work they look at.
+_ALSO: Final = {"read": " (read)", "reconcile": " (reconcile)"}
 
 
 @dataclass(frozen=True)
@@ -98,4 +100,5 @@ def _found(group: _Group, names: Names, tenant_id: str | None) -> Iterator[Found
         here = tuple(each.name for each in emitted if each.name in group.names)
         if here and function not in unseen:
             where = (("Service", (names.platform(function),)), *of_tenant)
-            yield Found(Search(ONCEWARD, dimensions, here, where), group.statistic, label)
+            search = Search(ONCEWARD, dimensions, here, where)
+            yield Found(search, group.statistic, label + _ALSO.get(function, ""))

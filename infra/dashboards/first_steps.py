@@ -18,8 +18,8 @@ _CONSOLES: Final[Mapping[str, str]] = {
 FIRST_QUERY: Final = "5xx by reason"
 """The saved query that most answers begin with (`infra.log_queries`)."""
 WIDTH: Final = 12
-# Seven lines of text, most of which take two on a small screen.
-HEIGHT: Final = 9
+# Five steps, each of which takes two or three lines on a small screen.
+HEIGHT: Final = 8
 
 
 @dataclass(frozen=True)
