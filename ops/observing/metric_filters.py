@@ -118,14 +118,14 @@ def _either(words: _Words) -> Callable[[Mapping[str, Any]], bool]:
     terms = [_both(words)]
     while words.accept("||"):
         terms.append(_both(words))
-    return lambda document: any(term(document) for term in terms)
+    return terms[0] if len(terms) == 1 else lambda document: any(term(document) for term in terms)
 
 
 def _both(words: _Words) -> Callable[[Mapping[str, Any]], bool]:
     terms = [_term(words)]
     while words.accept("&&"):
         terms.append(_term(words))
-    return lambda document: all(term(document) for term in terms)
+    return terms[0] if len(terms) == 1 else lambda document: all(term(document) for term in terms)
 
 
 def _term(words: _Words) -> Callable[[Mapping[str, Any]], bool]:

@@ -95,7 +95,7 @@ def _either(tokens: Tokens) -> Callable[[Mapping[str, str]], bool]:
     terms = [_both(tokens)]
     while tokens.accept("OR"):
         terms.append(_both(tokens))
-    return lambda described: any(term(described) for term in terms)
+    return terms[0] if len(terms) == 1 else lambda described: any(term(described) for term in terms)
 
 
 def _both(tokens: Tokens) -> Callable[[Mapping[str, str]], bool]:
@@ -103,7 +103,7 @@ def _both(tokens: Tokens) -> Callable[[Mapping[str, str]], bool]:
     while not _ends(tokens):
         tokens.accept("AND")
         terms.append(_term(tokens))
-    return lambda described: all(term(described) for term in terms)
+    return terms[0] if len(terms) == 1 else lambda described: all(term(described) for term in terms)
 
 
 def _ends(tokens: Tokens) -> bool:
@@ -136,7 +136,7 @@ def _of(name: str, tokens: Tokens) -> Callable[[Mapping[str, str]], bool]:
         values.append(tokens.expect_kind("word", "number", "text"))
     tokens.expect(")")
     terms = [_has(name, value.value, exact=bool(value.quote)) for value in values]
-    return lambda described: any(term(described) for term in terms)
+    return terms[0] if len(terms) == 1 else lambda described: any(term(described) for term in terms)
 
 
 def _has(name: str, wanted: str, *, exact: bool) -> Callable[[Mapping[str, str]], bool]:
