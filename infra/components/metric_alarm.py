@@ -15,7 +15,7 @@ from infra.metrics import ONCEWARD, Metric
 # And "alarms that evaluate metrics in the AWS/DynamoDB namespace always ignore missing data even if you
 # choose a different option" (its API reference, PutMetricAlarm): one that has rung would ring for ever.
 # Lambda counts a zero at each call, and SQS measures once a minute.
-_WITHOUT_ZEROS: Final = ("AWS/ApiGateway", "AWS/DynamoDB", "AWS/Events", ONCEWARD)
+_WITHOUT_ZEROS: Final = ("AWS/ApiGateway", "AWS/DynamoDB", "AWS/Events", "AWS/SNS", ONCEWARD)
 # How late a data point may come: the functions' metrics come through their logs, and a minute or two pass. A
 # window that slides by the minute still has them in it if it is at least so long.
 _LATE_SECONDS: Final = 5 * MINUTE

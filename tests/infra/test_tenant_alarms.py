@@ -158,10 +158,10 @@ def test_its_alarms_have_the_thresholds_of_its_file() -> None:
         "stuck-work": 2,
     }
     failed, throttled = (summary(alarms[rule]) for rule in ("failed-requests", "throttled-requests"))
-    total = "FILL(m0, 0) + FILL(m1, 0) + FILL(m2, 0) + FILL(m3, 0)"
-    requests = total.replace("m", "n")
+    failures = "FILL(m0, 0) + FILL(m1, 0) + FILL(m2, 0) + FILL(m3, 0)"
+    requests = failures.replace("m", "n")
     assert failed == (
-        f"IF(100 * ({total}) >= 3 * ({requests}), {total}, 0)",
+        f"IF(100 * ({failures}) >= 3 * ({requests}), {failures}, 0)",
         600,
         {("Failed", service, stat) for service in SERVICES for stat in ("Sum", "SampleCount")},
     )
@@ -170,8 +170,9 @@ def test_its_alarms_have_the_thresholds_of_its_file() -> None:
         900,
         {("Throttled", "onceward-dev_api", stat) for stat in ("Sum", "SampleCount")},
     )
-    deliveries = alarms["failed-deliveries"]
-    assert (deliveries["period"], deliveries["dimensions"]) == (60, {"TopicName": "onceward-dev-bee"})
+    total, query = alarms["failed-deliveries"]["metricQueries"]
+    assert (total["expression"], query["metric"]["period"]) == ("FILL(m0, 0)", 60)
+    assert query["metric"]["dimensions"] == {"TopicName": "onceward-dev-bee"}
     assert summary(alarms["stuck-work"])[2] == {
         ("DispatchParked", "onceward-dev_dispatch", "Sum"),
         *(("WorkGivenUp", f"onceward-dev_{worker}", "Sum") for worker in ("deliver", "fulfil", "reconcile")),
