@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -95,21 +96,39 @@ def test_titles_and_labels_tell_widgets_and_lines_apart(every_body: dict[str, st
             assert len(labels) == len(set(labels)), widget["properties"]["title"]
 
 
-def test_no_widget_lies_on_another_or_beside_the_grid(every_body: dict[str, str]) -> None:
+def misplaced(placed: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with the places of widgets: beside the grid, on another, or with a hole beside them."""
+    taken: set[tuple[int, int]] = set()
+    faults = []
+    for each in placed:
+        columns, rows = (
+            range(each[at], each[at] + each[size]) for at, size in (("x", "width"), ("y", "height"))
+        )
+        cells = {(x, y) for x in columns for y in rows}
+        faults += ["beside the grid"] if max(columns) >= GRID else []
+        faults += ["on another"] if cells & taken else []
+        taken |= cells
+    whole = GRID * (1 + max(y for _, y in taken))
+    return faults + (["a hole"] if len(taken) < whole else [])
+
+
+def test_no_widget_lies_on_another_or_beside_the_grid_and_there_is_no_hole(
+    every_body: dict[str, str],
+) -> None:
     for body in every_body.values():
-        taken: set[tuple[int, int]] = set()
-        for each in widgets(body):
-            cells = {
-                (x, y)
-                for x in range(each["x"], each["x"] + each["width"])
-                for y in range(each["y"], each["y"] + each["height"])
-            }
-            assert max(x for x, _ in cells) < GRID
-            assert not cells & taken
-            taken |= cells
+        assert misplaced(widgets(body)) == []
         assert len(widgets(body)) <= MOST_WIDGETS
-        # And no holes: each row of widgets is as wide as the grid.
-        assert len(taken) == GRID * (1 + max(y for _, y in taken))
+
+
+@pytest.mark.parametrize(
+    ("changed", "fault"),
+    [({"x": 11}, "on another"), ({"width": 13}, "beside the grid"), ({"height": 7}, "a hole")],
+)
+def test_a_widget_in_a_wrong_place_is_found(changed: dict[str, int], fault: str) -> None:
+    found = widgets(bodies(updated("dev"))[PLATFORM])
+    assert (found[1]["x"], found[1]["width"], found[1]["height"]) == (12, 12, 8)
+    found[1] |= changed
+    assert fault in misplaced(found)
 
 
 def test_a_widget_is_within_what_cloudwatch_takes(every_body: dict[str, str]) -> None:
@@ -157,21 +176,34 @@ def test_the_alarms_shown_are_those_that_there_are(stage: str) -> None:
     assert shown == there
 
 
-def test_every_alarm_on_a_graph_is_a_line_on_it_at_the_height_where_it_rings() -> None:
-    body = bodies(updated("prod"))["onceward-prod_platform"]
+def without_a_line(placed: list[dict[str, Any]], stage: str) -> set[str]:
+    """The alarms on one metric that are on no graph of it, at the height where they ring."""
     drawn = {
         (tuple(row[:-1]), row[-1]["stat"], value)
-        for widget in metric_widgets(body)
-        for row in widget["properties"]["metrics"]
+        for widget in placed
+        for row in widget["properties"].get("metrics", [])
         if "stat" in row[-1]
         for value in thresholds(widget["properties"]).values()
     }
-    missing = {
+    return {
         alarm.name
-        for alarm in platform_alarms(Names("prod"))
+        for alarm in platform_alarms(Names(stage))
         if not alarm.plus and (_row(alarm), alarm.metric.statistic, alarm.threshold) not in drawn
     }
-    assert missing == set()
+
+
+def test_every_alarm_is_a_line_at_the_height_where_it_rings() -> None:
+    body = bodies(updated("prod"))["onceward-prod_platform"]
+    assert without_a_line(widgets(body), "prod") == set()
+
+
+def test_an_alarm_without_a_line_or_at_another_height_is_found() -> None:
+    body = bodies(updated("prod"))["onceward-prod_platform"]
+    fewer = [
+        each for each in widgets(body) if each["properties"].get("title") != "Dispatch behind the stream"
+    ]
+    assert without_a_line(fewer, "prod") == {"stream-iterator-age", "dispatch-failures-lost"}
+    assert "api-latency" in without_a_line(widgets(body.replace('"value":2000', '"value":2001')), "prod")
 
 
 def _row(alarm: Alarm) -> tuple[str, ...]:
