@@ -49,7 +49,7 @@ def _of_any_source(operation: str, source: str, identity: str) -> str:
 
 def _with_its_body(tenant_id: str, source: str, event_id: str, body: JsonValue) -> Identity:
     identity = _identity_of(tenant_id, source, event_id, body)
-    return replace(identity, fingerprint=identity.body_hash)
+    return replace(identity, fingerprint=str(identity.body_hash))
 
 
 def _as_the_first(outcome: Outcome) -> StoredResponse:
