@@ -9,6 +9,7 @@ import pulumi_aws as aws
 from infra import bundle as bundles
 from infra import observed, openapi
 from infra import settings as stage_settings
+from infra.access_log import metric_filters
 from infra.components.access_log_metrics import make_metric_filters
 from infra.components.api import Api
 from infra.components.canary import Canary
@@ -35,8 +36,8 @@ REPOSITORY: Final = Path(__file__).resolve().parent.parent
 def deploy() -> None:
     """Read the stage's settings and tenants, declare everything, export what DESIGN section 6 lists.
 
-    Raises `infra.settings.SettingsError`, `tenants.errors.TenantFileError` or ValueError (stack name) before
-    anything is declared.
+    Raises `infra.settings.SettingsError`, `tenants.errors.TenantFileError`, ValueError (stack name) or
+    `infra.access_log.TooManyTenants` before anything is declared.
     """
     names = Names(pulumi.get_stack())
     settings = stage_settings.read()
@@ -52,6 +53,8 @@ def deploy() -> None:
 
 def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     """Declare every resource of one stage and its exports; `bundle` builds the functions' zips."""
+    # First, for it may refuse the tenants.
+    filters = metric_filters([tenant.id for tenant in tenants.tenants])
     encryption = Encryption(stage)
     key_arn = encryption.key_arn
     tables = Tables(stage, key_arn)
@@ -73,8 +76,7 @@ def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     Notifications(stage, bus, functions["notify"], queues.notify_dlq)
     Schedule(stage, functions["reconcile"])
     api = Api(stage, functions, key_arn, openapi=openapi.read(REPOSITORY))
-    ids = [tenant.id for tenant in tenants.tenants]
-    make_metric_filters(stage, api.stage.access_log.name, ids, parent=api.stage)
+    make_metric_filters(stage, api.stage.access_log.name, filters, parent=api.stage)
     LogQueries(stage, after=[*functions.by_name.values(), api.stage])
     plans = UsagePlans(stage, api.rest_api, api.stage, tenants.tiers)
     shared = Shared(key_arn, tables.tenants.name, plans.ids, queues.delivery_dlq.arn, operations.paging)

@@ -1,20 +1,20 @@
 """The metrics of the API's access log."""
 
-from collections.abc import Collection
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_aws as aws
 
 from handlers.domain.metric_catalogue import NAMESPACE
-from infra.access_log import metric_filters
+from infra.access_log import MetricFilter
 from infra.stage import Stage
 
 
 def make_metric_filters(
-    stage: Stage, log_group: pulumi.Input[str], tenant_ids: Collection[str], *, parent: pulumi.Resource
+    stage: Stage, log_group: pulumi.Input[str], filters: Sequence[MetricFilter], *, parent: pulumi.Resource
 ) -> None:
-    """Make the metric filters of `log_group`. Raises `infra.access_log.TooManyTenants`."""
-    for each in metric_filters(tenant_ids):
+    """Make the metric filters of `log_group`."""
+    for each in filters:
         aws.cloudwatch.LogMetricFilter(
             f"access-{each.name}",
             name=stage.names.platform(each.name),

@@ -8,7 +8,7 @@ import pytest
 from handlers.domain.metric_catalogue import ACCESS_LOG, API
 from infra.access_log import MAX_TENANTS_OF_A_FILTER, MetricFilter, TooManyTenants, line, metric_filters
 from infra.naming import Names
-from tests.infra.stages import updated
+from tests.infra.stages import run_stage, tenant, updated, with_tenants
 
 FILTER = "aws:cloudwatch/logMetricFilter:LogMetricFilter"
 NAMES = Names("dev")
@@ -91,6 +91,8 @@ def test_of_more_tenants_than_a_filter_may_tell_apart_each_is_still_counted_once
 def test_more_than_can_be_told_apart_are_refused_before_anything_is_made() -> None:
     with pytest.raises(TooManyTenants, match="901 tenants of this stage have ids that end in one of '3dnx'"):
         metric_filters([*many(MAX_TENANTS_OF_A_FILTER, "x"), "acme", "acmed"])
+    with pytest.raises(TooManyTenants):
+        run_stage("dev", with_tenants([tenant(each) for each in many(MAX_TENANTS_OF_A_FILTER + 1, "x")]))
 
 
 def test_the_program_makes_them_on_the_access_log() -> None:
