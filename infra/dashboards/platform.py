@@ -10,10 +10,12 @@ from infra.dashboards.by_operation import by_operation
 from infra.dashboards.errors import errors
 from infra.dashboards.first_steps import HEIGHT, WIDTH, Place, for_the_platform
 from infra.dashboards.hottest import hottest
+from infra.dashboards.queues import queues
 from infra.dashboards.requests import at_a_glance, duplicates, latency, traffic
 from infra.dashboards.sections import section
 from infra.dashboards.spending import cost_drivers, store
-from infra.dashboards.work import dispatch, queues, workers
+from infra.dashboards.work import dispatch, workers
+from infra.expressions import in_expression
 from infra.widget_kinds import GRID_WIDTH, AlarmStatus, Widget
 from infra.widgets import body
 
@@ -35,7 +37,7 @@ def platform_body(place: Place, alarms: Sequence[Alarm | QueryAlarm], composites
         *latency(names),
         *errors(names),
         *hottest(names),
-        *queues(names),
+        *queues(names, topics=any(map(_is_on_topics, alarms))),
         *workers(names),
         *dispatch(names),
         *store(names),
@@ -76,6 +78,12 @@ def _all(
         section("All alarms", "The latest change first."),
         *(AlarmStatus(title, _arns(place, each), GRID_WIDTH, _ALL_HEIGHT) for title, each in parts.items()),
     )
+
+
+def _is_on_topics(alarm: Alarm | QueryAlarm) -> bool:
+    if isinstance(alarm, Alarm):
+        return False
+    return any(family.namespace == "AWS/SNS" for family in in_expression(alarm.query))
 
 
 def _within(composites: Sequence[Composite]) -> frozenset[str]:

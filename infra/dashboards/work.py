@@ -1,38 +1,10 @@
-"""What follows from an acceptance: dispatch, queues, workers, the event bus."""
+"""What follows from an acceptance: dispatch, workers, the event bus."""
 
 from infra import metrics
-from infra.dashboards.requests import DEAD_LETTERS
 from infra.dashboards.sections import NEW, section
-from infra.naming import NOTIFY_RULE, WORK_QUEUES, Names
+from infra.naming import NOTIFY_RULE, Names
 from infra.widget_kinds import Graph, Widget
 from infra.widget_rows import Line
-
-
-def queues(names: Names) -> tuple[Widget, ...]:
-    """What waits, and for whom."""
-    taken = ("dispatch-retry", *WORK_QUEUES)
-    waiting, age = "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"
-    return (
-        section(
-            "Queues and dead letters",
-            "Nothing here is lost. Mend the cause first, then `onceward dlq redrive`. Never purge.",
-        ),
-        Graph(
-            "Dead letters: wait for a person",
-            "messages",
-            tuple(Line(metrics.queue(names, name, waiting), name) for name in DEAD_LETTERS),
-        ),
-        Graph(
-            "Queues: messages that wait for a function",
-            "messages",
-            tuple(Line(metrics.queue(names, name, waiting), name) for name in taken),
-        ),
-        Graph(
-            "Queues: age of the oldest message",
-            "seconds",
-            tuple(Line(metrics.queue(names, name, age), name) for name in taken),
-        ),
-    )
 
 
 def workers(names: Names) -> tuple[Widget, ...]:

@@ -12,6 +12,7 @@ from infra.alarm import Alarm
 from infra.alarms import platform_alarms
 from infra.dashboards.first_steps import FIRST_QUERY
 from infra.dashboards.tenant import ANY
+from infra.expressions import in_expression
 from infra.log_queries import log_queries
 from infra.naming import Names
 from infra.program import REPOSITORY
@@ -32,8 +33,12 @@ ALARMS = {
     "aws:cloudwatch/compositeAlarm:CompositeAlarm": "alarmName",
 }
 NAMES = Names("dev")
-# CloudWatch's most (its API reference, "Dashboard Body Structure and Syntax").
+# CloudWatch's most (its API reference, "Dashboard Body Structure and Syntax", and its guide, "CloudWatch
+# service quotas": the metrics that only maths needs count too).
 MOST_WIDGETS = 500
+MOST_METRICS = 2_500
+# How many lines one query finds, amply: ours stop at ten tenants, and there are five operations.
+FOUND = 10
 GRID = 24
 PRINTING = """
 from infra import dashboards
@@ -146,6 +151,18 @@ def test_a_widget_is_within_what_cloudwatch_takes(every_body: dict[str, str]) ->
             assert not any("period" in row[-1] for row in rows)
 
 
+def test_a_dashboard_has_no_more_metrics_than_cloudwatch_takes(every_body: dict[str, str]) -> None:
+    for body in every_body.values():
+        rows = [
+            row[-1].get("expression", "")
+            for each in metric_widgets(body)
+            for row in each["properties"]["metrics"]
+        ]
+        ranked = sum(row.startswith("SELECT") for row in rows)
+        found = sum(len(in_expression(row)) for row in rows if row.startswith("SEARCH"))
+        assert rows.count("") + FOUND * (ranked + found) <= MOST_METRICS
+
+
 def test_a_line_on_the_right_has_an_axis_there_and_every_graph_has_a_line_on_the_left(
     every_body: dict[str, str],
 ) -> None:
@@ -236,6 +253,14 @@ def test_a_dashboard_is_the_same_text_in_every_run() -> None:
     (text,) = texts
     assert "Failing most" in text
     assert "by operation" in text
+
+
+def test_topics_are_ranked_where_all_of_the_account_are_the_stages_own() -> None:
+    title = "Events that reach no subscriber, by topic"
+    alone = bodies(run_stage("dev", with_tenants([]), watchAllTopics=True))[PLATFORM]
+    lines = thresholds(titled(alone, title))
+    assert lines == {"alarm: tenants-deliveries": 1, "alarm: delivery-dlq-depth": 1}
+    assert title not in bodies(run_stage("dev", with_tenants([]), watchAllTopics=False))[PLATFORM]
 
 
 def test_every_command_of_the_texts_can_be_typed() -> None:
