@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 # reconciler, whose silence rings, is never silent.
 _APART_MS: Final = 4 * 60_000
 
-# How many at once: each is a worker of its own, and a cold one is slow.
-_CALLERS: Final = 4
+# How many at once: each wants a worker of every function, whose code is unpacked first and removed after it.
+_CALLERS: Final = 2
 _LEADS: Final = 6
 
 
