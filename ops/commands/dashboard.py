@@ -76,8 +76,8 @@ def command(
 ) -> None:
     """Show the dashboards that the program makes, drawn of local metrics, in a browser on this machine.
 
-    Of the platform that runs in --home (`make up`) or of a demo that is running; else of the newest run that
-    was kept. On AWS the same dashboards are in CloudWatch. Exit 1 when there is nothing to show.
+    Of the platform that runs in --home (`make up`) or of a demo that is running; else of the newest run.
+    On AWS the same dashboards are in CloudWatch. Exit 1 when there is nothing to show.
     """
     source = _source(home, run)
     if as_json:

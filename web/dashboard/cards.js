@@ -85,7 +85,7 @@ function lines(body) {
     SIDES.forEach((side, number) => { units.children[number].textContent = unitText(now, side); });
     const thresholds = placed(now.thresholds, now.lines, now.stacked);
     values = now.lines.map((line) => ({ line, element: make("b", "", written(line, last(line))) }));
-    legend.replaceChildren(...entries(values, some), ...thresholds.map(threshold), ...now.marks.map(moment));
+    legend.replaceChildren(...entries(values, some), ...thresholds.map((one) => threshold(one, now.lines.some(({ axis }) => axis === "right"))), ...now.marks.map(moment));
     empty.textContent = some ? "" : emptyText(now);
     empty.hidden = some;
     host.setAttribute("aria-label", `${now.title}: ${now.lines.map((line) => `${line.label} ${written(line, last(line))}`).join(", ")}`);
@@ -122,10 +122,10 @@ function entry(line, value) {
   return item;
 }
 
-function threshold(one) {
+function threshold(one, twoAxes) {
   const item = make("li", "threshold", "", swatch(one.color, "dashed"), make("span", "", one.label), make("b", "", amount(one.value, "")));
   item.dataset.inside = String(one.inside);
-  if (one.axis === "right") item.append(make("em", "", "right axis"));
+  if (twoAxes) item.append(make("em", "", `${one.axis} axis`));
   if (!one.inside) item.append(make("em", "", "above this chart"));
   return item;
 }

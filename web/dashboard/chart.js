@@ -5,7 +5,7 @@ const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', 
 // An alarm line further up than this many times the highest value would press the lines flat: it is named in
 // the legend as above the chart instead.
 const FARTHEST = 4;
-// The part of the width that an alarm line of the right axis takes.
+// The part of the width that an alarm line takes where there are two axes.
 const BESIDE = 0.12;
 const DAY_SECONDS = 86_400;
 // Pixels: half of "22:50:30".
@@ -143,11 +143,11 @@ function drawThresholds(plot, now) {
     ctx.strokeStyle = one.color;
     ctx.lineWidth = 2 * devicePixelRatio;
     ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
-    // Beside its own axis alone: across the chart it would seem to be about the lines of the other.
-    const begin = one.axis === "right" ? 1 - BESIDE : 0;
+    // With two axes beside its own alone: across the chart it would seem to be about the lines of the other.
+    const [begin, end] = "right" in plot.scales ? { left: [0, BESIDE], right: [1 - BESIDE, 1] }[one.axis] : [0, 1];
     ctx.beginPath();
     ctx.moveTo(bbox.left + begin * bbox.width, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.lineTo(bbox.left + end * bbox.width, y);
     ctx.stroke();
   }
   for (const mark of now.marks) {
