@@ -240,7 +240,7 @@ function commonPrefix(names) {
 function alarm(one, prefix) {
   const item = make("li", "", "", make("b", "", one.word), make("span", "", one.name.slice(prefix.length)));
   item.dataset.state = one.state;
-  if (one.contributors.length) item.append(make("em", "", `for ${one.contributors.join(", ")}`));
+  if (one.contributors.length) item.append(make("em", "whom", `for ${one.contributors.join(", ")}`));
   if (one.changed !== null) item.append(make("em", "", `${one.state === "ALARM" ? "since" : "rang until"} ${clock(one.changed)} UTC`));
   if (one.muted) item.append(make("em", "", "muted"));
   const address = one.description.match(ADDRESS);
