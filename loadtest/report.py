@@ -41,9 +41,7 @@ _TOLD_COLORS = {
 }
 
 
-def render(
-    run: RunSettings, verdict: Verdict, measures: Measures, *, dashboards: str | None = None
-) -> str:
+def render(run: RunSettings, verdict: Verdict, measures: Measures, *, dashboards: str | None = None) -> str:
     """Make the report.
 
     Args:
