@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +22,12 @@ STAGES = ("local", "dev", "prod")
 
 def config_of(stage: str) -> dict[str, str]:
     """The values of Pulumi.<stage>.yaml as the Pulumi CLI hands them to the program."""
+    return dict(_read(stage))
+
+
+@functools.cache
+def _read(stage: str) -> Mapping[str, str]:
+    """The same, read once: YAML takes a quarter of the time of a run."""
     loaded = YAML(typ="safe").load(REPOSITORY / f"Pulumi.{stage}.yaml")
     return {
         key: value if isinstance(value, str) else json.dumps(value) for key, value in loaded["config"].items()
