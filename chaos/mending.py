@@ -35,12 +35,14 @@ class Mending:
 
     Attributes:
         home: of the platform. losses: looks at what is missing. waiting: messages in all queues of work.
-        say: is told what was done. pause: waits between two looks.
+        letters: how many there are in a dead-letter queue, by its short name: a command on one that is empty
+            takes seconds, and there are several. say: is told what was done. pause: waits between two looks.
     """
 
     home: Path
     losses: Losses
     waiting: Callable[[], int]
+    letters: Callable[[str], int]
     say: Callable[[str], None]
     pause: Callable[[float], None] = time.sleep
 
@@ -52,9 +54,9 @@ class Mending:
                 looks -= 1
                 self.pause(_LOOK_SECONDS)
                 continue
-            sent = recovery.redrive(self.home)
-            for name, letters in sent.items():
-                outcome.redriven[name] = outcome.redriven.get(name, 0) + letters
+            sent = recovery.redrive(self.home, filter(self.letters, recovery.REDRIVEN))
+            for name in recovery.REDRIVEN:
+                outcome.redriven[name] = outcome.redriven.get(name, 0) + sent.get(name, 0)
             if not any(sent.values()):
                 break
         self.say(f"onceward dlq redrive: {sum(outcome.redriven.values())} letters so far")

@@ -11,6 +11,7 @@ from ops.dead_letters import DELIVERY, SOURCES
 from ops.stages import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _ONCEWARD: Final = (sys.executable, "-c", "from ops.cli import main; main()")
@@ -35,9 +36,9 @@ def replay(home: Path, *, republish: bool = False) -> int:
     return int(_run(home, words)["queued"])
 
 
-def redrive(home: Path) -> dict[str, int]:
-    """`onceward dlq redrive` of every queue: how many letters each sent back. Raises RecoveryFailed."""
-    return {name: int(_run(home, ["dlq", "redrive", name, "--yes"])["sent"]) for name in REDRIVEN}
+def redrive(home: Path, queues: Iterable[str]) -> dict[str, int]:
+    """`onceward dlq redrive` of each of the queues: how many letters it sent back. Raises RecoveryFailed."""
+    return {name: int(_run(home, ["dlq", "redrive", name, "--yes"])["sent"]) for name in queues}
 
 
 def left(home: Path) -> dict[str, int]:

@@ -93,7 +93,7 @@ class _Running:
     def to_the_end(self) -> None:
         """The storm and all that comes after it."""
         outcome, run = self._outcome, self._run
-        mending = Mending(run.home, self._losses, self._waiting, run.say)
+        mending = Mending(run.home, self._losses, self._waiting, self._letters, run.say)
         with self._bus.delivering():
             cut_off = self._storm()
             mending.drain(outcome)
@@ -135,6 +135,9 @@ class _Running:
 
     def _waiting(self) -> int:
         return counted(self._endpoint(), self._target.region, STAGE) + self._bus.waiting()
+
+    def _letters(self, queue: str) -> int:
+        return counted(self._endpoint(), self._target.region, STAGE, [queue])
 
     def _endpoint(self) -> Endpoint:
         endpoint = Emulator(self._run.home, self._target.region).endpoint()

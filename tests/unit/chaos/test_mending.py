@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -14,7 +14,7 @@ from chaos.tally import Tally
 from loadtest.verdict import Counts, Kind, Verdict, Violation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 A, B = "storm-a#k1", "storm-b#k2"
@@ -47,16 +47,30 @@ def replays(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return 1
 
     monkeypatch.setattr(recovery, "replay", replay)
-    monkeypatch.setattr(recovery, "redrive", lambda home: {"orders-dlq": 0})
+    monkeypatch.setattr(recovery, "redrive", lambda home, queues: dict.fromkeys(queues, 0))
     return done
 
 
-def _mending(tmp_path: Path, *looks: frozenset[str], waiting: tuple[int, ...] = (0,)) -> Mending:
-    left = list(waiting)
+def _mending(
+    tmp_path: Path,
+    *looks: frozenset[str],
+    waiting: tuple[int, ...] = (0,),
+    letters: tuple[dict[str, int], ...] = ({},),
+) -> Mending:
+    """`letters`: what is in the dead-letter queues, from one command to the next."""
+    left, held = list(waiting), list(letters)
+
+    def in_queue(name: str) -> int:
+        found = held[0].get(name, 0)
+        if name == recovery.REDRIVEN[-1] and len(held) > 1:
+            held.pop(0)
+        return found
+
     return Mending(
         tmp_path,
         cast("Losses", Looks(*looks)),
         waiting=lambda: left.pop(0) if len(left) > 1 else left[0],
+        letters=in_queue,
         say=lambda line: None,
         pause=lambda seconds: None,
     )
@@ -134,16 +148,23 @@ def test_nothing_is_published_again_unless_the_restart_explains_all_that_is_miss
 def test_letters_are_sent_back_once_the_queues_are_empty_until_there_are_none(
     tmp_path: Path, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[dict[str, Any]] = [{"orders-dlq": 2}, {"orders-dlq": 1}, {"orders-dlq": 0}]
-    monkeypatch.setattr(recovery, "redrive", lambda home: sent.pop(0))
-    _mending(tmp_path, frozenset(), waiting=(3, 1, 0)).drain(outcome)
-    assert outcome.redriven == {"orders-dlq": 3}
-    assert sent == []
+    held: tuple[dict[str, int], ...] = ({"orders-dlq": 2, "notify-dlq": 1}, {"orders-dlq": 1}, {})
+    asked: list[list[str]] = []
+
+    def redrive(home: Path, queues: Iterable[str]) -> dict[str, int]:
+        sent = {name: held[len(asked)][name] for name in queues}
+        asked.append(sorted(sent))
+        return sent
+
+    monkeypatch.setattr(recovery, "redrive", redrive)
+    _mending(tmp_path, frozenset(), waiting=(3, 1, 0), letters=held).drain(outcome)
+    assert outcome.redriven == dict.fromkeys(recovery.REDRIVEN, 0) | {"orders-dlq": 3, "notify-dlq": 1}
+    assert asked == [["notify-dlq", "orders-dlq"], ["orders-dlq"], []]
 
 
 def test_queues_that_never_empty_are_given_up(
     tmp_path: Path, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recovery, "redrive", lambda home: pytest.fail("work is still going on"))
+    monkeypatch.setattr(recovery, "redrive", lambda home, queues: pytest.fail("work is still going on"))
     _mending(tmp_path, frozenset(), waiting=(1,)).drain(outcome)
     assert outcome.redriven == {}

@@ -33,9 +33,9 @@ def test_a_replay_counts_what_it_queued(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert all(one[:2] == ["dispatch", "replay"] and str(tmp_path) in one for one in asked)
 
 
-def test_every_queue_with_a_source_is_sent_back_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_every_queue_that_is_named_is_sent_back_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = _answers(monkeypatch, {"sent": 2})
-    assert recovery.redrive(tmp_path) == dict.fromkeys(recovery.REDRIVEN, 2)
+    assert recovery.redrive(tmp_path, recovery.REDRIVEN) == dict.fromkeys(recovery.REDRIVEN, 2)
     assert [one[2] for one in asked] == list(recovery.REDRIVEN)
 
 
