@@ -15,6 +15,7 @@ from handlers.adapters.registry import DynamoDbRegistry
 from handlers.authorizer import Dependencies, authorize
 from handlers.settings import AuthorizerSettings
 
+REGION = "eu-central-1"
 TABLE = "onceward-dev_tenants"
 KEY = "Zk3vQ9sample0key0value0of0forty0chars000"
 HASH = sha256(KEY.encode()).hexdigest()
@@ -23,6 +24,7 @@ CREATE = f"{STAGE_ARN}/POST/v1/leads"
 READ = f"{STAGE_ARN}/GET/v1/leads/01JDXAMPLE0000000000000000"
 RECEIPT = f"{STAGE_ARN}/GET/v1/receipts/a/b:c"
 _LOGGERS = itertools.count()
+_CALLS = "provide-client-params.dynamodb.*"
 
 
 def key_item(**changes: Any) -> dict[str, Any]:
@@ -64,10 +66,10 @@ def permits(answer: dict[str, Any], method_arn: str) -> bool:
 
 
 class Desk:
-    """The authorizer, its registry and its log."""
+    """The authorizer, its registry and its log. With a `client` of others too it must `leave` in the end."""
 
-    def __init__(self) -> None:
-        self.client = boto3.client("dynamodb", region_name="eu-central-1")
+    def __init__(self, client: Any = None) -> None:
+        self.client = client or boto3.client("dynamodb", region_name=REGION)
         self.client.create_table(
             TableName=TABLE,
             KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
@@ -75,15 +77,19 @@ class Desk:
             BillingMode="PAY_PER_REQUEST",
         )
         self.calls: list[dict[str, Any]] = []
-        self.client.meta.events.register(
-            "provide-client-params.dynamodb.*",
-            lambda params, model, **_: self.calls.append({model.name: params}),
-        )
+        self.client.meta.events.register(_CALLS, self._hear)
         self.log = io.StringIO()
         logger = Logger(service=f"authorizer-{next(_LOGGERS)}", level="INFO", stream=self.log)
         self.dependencies = Dependencies(
             AuthorizerSettings("dev", TABLE), DynamoDbRegistry(TABLE, self.client), logger
         )
+
+    def _hear(self, params: dict[str, Any], model: Any, **_: Any) -> None:
+        self.calls.append({model.name: params})
+
+    def leave(self) -> None:
+        """Hear no calls any more."""
+        self.client.meta.events.unregister(_CALLS, self._hear)
 
     def put(self, item: dict[str, Any]) -> None:
         self.client.put_item(TableName=TABLE, Item=item)

@@ -14,6 +14,7 @@ from handlers.authorizer import UnauthorizedError, authorize
 from handlers.domain.caller import Caller
 from handlers.domain.errors import CorruptItem, Refused, Unavailable
 from handlers.domain.gateway_policy import MalformedMethodArn
+from tests.one_session import client_made_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,7 @@ from tests.unit.handlers.authorizer_desk import (
     KEY,
     READ,
     RECEIPT,
+    REGION,
     STAGE_ARN,
     TABLE,
     Desk,
@@ -37,7 +39,9 @@ from tests.unit.handlers.authorizer_desk import (
 @pytest.fixture
 def desk() -> Iterator[Desk]:
     with mock_aws():
-        yield Desk()
+        made = Desk(client_made_once("dynamodb", region_name=REGION))
+        yield made
+        made.leave()
 
 
 def test_a_known_key_may_call_the_whole_stage_and_brings_its_tenant(desk: Desk) -> None:
