@@ -23,6 +23,7 @@ _REPLAYED: Final = "Idempotent-Replayed"
 # The problems that are answers: stored, and replayed.
 _FINAL: Final = ("declined", "slot-taken", "not-charged")
 # What a webhook's duplicate is answered (DESIGN section 3, "duplicate 200").
+_WEBHOOKS: Final = "webhooks"
 _OK: Final = 200
 _DUPLICATE: Final = '{"accepted":true,"duplicate":true}'
 # Of errors, those that say that something around us failed; a 500 is a mistake of ours, whatever failed.
@@ -80,7 +81,7 @@ class HttpRules:
             elif not seen.faults:
                 yield f"{actor} was answered {status}, and nothing had gone wrong"
             yield from self._failed(seen, windows, actor, answer)
-        elif _is_replay(answer) or status < 300 or _is_final(answer):
+        elif _is_replay(answer, request) or status < 300 or _is_final(answer):
             yield from self._stands(windows, actor, started_ms, answer)
         elif status == 422:
             if not any(self._other(window, request) for window in windows):
@@ -102,21 +103,22 @@ class HttpRules:
 
     def _stands(self, windows: list[Window], actor: str, started_ms: int, answer: Any) -> Iterator[str]:  # noqa: ANN401
         """An answer that stands is the stored one of a window that was open meanwhile."""
-        told = [one for one in windows if one.answer is not None and _is_the(one, answer)]
+        request = self.requests[actor]
+        told = [one for one in windows if one.answer is not None and _is_the(one, answer, request)]
         if not told:
             yield f"{actor} was answered {answer['statusCode']} with an answer that is stored nowhere"
             return
         window = told[-1]
         author = "" if window.answered_by is None else name_in(window.answered_by)
-        if self._other(window, self.requests[actor]):
+        if self._other(window, request):
             yield f"{actor} was given the answer of another request"
         # One that was stored while this request was under way lies at the boundary: it may be on either side.
         ends = min(window.expires_at, self._ends(window)) + self.skew_ms
         if ends <= started_ms and window.answered_at < started_ms:
             yield f"{actor} came when the window was over, and was given its answer"
-        if _is_replay(answer) and author == actor:
+        if _is_replay(answer, request) and author == actor:
             yield f"{actor} was told that its own answer is a replay"
-        if not _is_replay(answer) and author != actor:
+        if not _is_replay(answer, request) and author != actor:
             yield f"{actor} was told that its request is new, and {author} had answered it"
 
     def _ends(self, window: Window) -> int:
@@ -217,13 +219,14 @@ def _made_in(window: Window, seen: Seen) -> list[Charge]:
     return [one for one in seen.ports.get("provider", ()) if one.made_by in owners]
 
 
-def _is_replay(answer: Any) -> bool:  # noqa: ANN401
-    return bool(answer["headers"].get(_REPLAYED) == "true") or _is_duplicate(answer)
+def _is_replay(answer: Any, request: Request) -> bool:  # noqa: ANN401
+    return bool(answer["headers"].get(_REPLAYED) == "true") or _is_duplicate(answer, request)
 
 
-def _is_duplicate(answer: Any) -> bool:  # noqa: ANN401
-    """Whether it is what a webhook's sender is told of an event that it has sent before."""
-    return bool(answer["statusCode"] == _OK and answer["body"] == _DUPLICATE)
+def _is_duplicate(answer: Any, request: Request) -> bool:  # noqa: ANN401
+    """Whether it is what a webhook's sender, and nobody else, is told of an event that it has sent before."""
+    told = (answer["statusCode"], answer["body"]) == (_OK, _DUPLICATE)
+    return request.operation == _WEBHOOKS and told
 
 
 def _is_final(answer: Any) -> bool:  # noqa: ANN401
@@ -231,12 +234,15 @@ def _is_final(answer: Any) -> bool:  # noqa: ANN401
     return answer["statusCode"] in (402, 409, 502) and kind.endswith(_FINAL)
 
 
-def _is_the(window: Window, answer: Any) -> bool:  # noqa: ANN401
+def _is_the(window: Window, answer: Any, request: Request) -> bool:  # noqa: ANN401
     stored = window.answer
     headers = answer["headers"]
     return (
         stored is not None
         # A webhook's duplicate is the one replay that is not the first answer, but for where its record is.
-        and (_is_duplicate(answer) or (stored.status, stored.body) == (answer["statusCode"], answer["body"]))
+        and (
+            _is_duplicate(answer, request)
+            or (stored.status, stored.body) == (answer["statusCode"], answer["body"])
+        )
         and all(headers.get(name) == value for name, value in stored.headers.items())
     )

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from handlers import webhooks
-from handlers.domain import keys
 from handlers.domain.tenant_config import IdentityConfig, SourceConfig, TenantConfig
 from handlers.domain.webhook_proof import Proof
-from handlers.operations.webhooks import WEBHOOKS, identity_of
+from handlers.operations.webhooks import WEBHOOKS
 from handlers.settings import WebhooksSettings
 from proof.receipts import AskingStore
 from proof.requests import Sent, silent
@@ -37,12 +36,12 @@ class Webhook(Sent):
     @property
     def operation(self) -> str:
         """See `Sent`."""
-        return WEBHOOKS.name
+        return "webhooks"
 
     @property
     def fingerprint(self) -> str:
-        """See `Sent`: the body is no part of it."""
-        return identity_of(self.tenant, self.source, str(self.body["id"]), dict(self.body)).fingerprint
+        """Who it is to the rules, which compare it and nothing else: the body is no part of it (DESIGN 3)."""
+        return f"{self.tenant}|{self.source}|{self.body['id']}"
 
     def event(self, name: str, arrival_ms: int) -> dict[str, Any]:
         """See `Sent`."""
@@ -73,7 +72,8 @@ def webhook(
         "/v1/webhooks/{tenant}/{source}",
         body,
         {"windowSeconds": window_seconds},
-        keys.derived(WEBHOOKS.name, source, str(body["id"])),
+        # Spelled out: a judge must not ask the code that it judges. The blank keeps it from every header.
+        f" webhooks:{source}:{body['id']}",
         tenant,
         source,
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from handlers import http
 from handlers.domain import protocol
+from handlers.domain.accept import Replayed
 from handlers.domain.errors import EffectFailed, RequestInProgress
 from handlers.domain.protocol import InProgress
+from proof.accepting import accepted, lead
 from proof.payments import payments
 from proof.planted.plant import Planted
 
 if TYPE_CHECKING:
-    from handlers.domain.accept import Accepted, Replayed
+    from handlers.domain.accept import Accepted
     from handlers.domain.protocol import Claim, Decision
     from handlers.domain.receipt import Receipt
 
@@ -37,6 +40,12 @@ def _tomorrow(existing: Receipt, claim: Claim) -> Decision:
 
 
 def _unmarked(outcome: Accepted | Replayed) -> dict[str, Any]:
+    return http.answer(outcome.response)
+
+
+def _as_a_webhooks(outcome: Accepted | Replayed) -> dict[str, Any]:
+    if isinstance(outcome, Replayed):
+        return http.answer(replace(outcome.response, status=200, body='{"accepted":true,"duplicate":true}'))
     return http.answer(outcome.response)
 
 
@@ -85,5 +94,14 @@ PLANTED: Final = (
         0,
         partial(payments, 2, 0),
         partial(patch, "handlers.domain.acquire.decide", _tomorrow),
+    ),
+    Planted(
+        "duplicate-told-as-a-webhooks",
+        "The duplicate of a lead is answered as that of a webhook is.",
+        "B was answered 200 with an answer that is stored nowhere",
+        4,
+        0,
+        partial(accepted, [lead()] * 2, 0),
+        partial(patch, "handlers.intake.answer", _as_a_webhooks),
     ),
 )
