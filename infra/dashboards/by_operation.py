@@ -29,8 +29,8 @@ class _Group:
     width: int = 8
 
 
-# `Failed` is a zero where nothing fails, and `Dispatched` is there wherever something is done afterwards: an
-# empty graph means no data.
+# `Failed` is a zero where nothing fails, and `Accepted` and `Dispatched` stand beside what fails: they are
+# there wherever something is taken in or done afterwards, so that an empty graph means no data.
 _GROUPS: Final = (
     _Group("New requests", frozenset({"Accepted"}), stacked=True),
     _Group("Duplicates", frozenset({"Replayed"}), stacked=True),
@@ -47,7 +47,7 @@ _GROUPS: Final = (
         "ms",
     ),
     _Group(
-        "Effects",
+        "New, and what became of their effects",
         frozenset(
             {
                 *("Accepted", "FinalRefusal", "EffectFailed", "EffectUnknown", "LookupImpossible"),
@@ -60,7 +60,7 @@ _GROUPS: Final = (
         frozenset({"Dispatched", "Delivered", "Completed", "Notified", "DoneBefore", "TwinInProgress"}),
     ),
     _Group(
-        "Not done afterwards",
+        "Dispatched, and what failed afterwards",
         frozenset(
             {
                 *("Dispatched", "DispatchParked", "DispatchConflict", "DispatchFailed", "DeliveryFailed"),
