@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ops.observing.lines import Line, QueryError, Window
@@ -63,6 +64,8 @@ def select(expression: str, window: Window) -> tuple[Line, ...]:
     return _run(parse(expression), window)
 
 
+# An alarm's query is evaluated again for each minute that is looked at: a stage has a few dozen of them.
+@lru_cache(maxsize=256)
 def parse(expression: str) -> Selection:
     """Raises QueryError."""
     tokens = Tokens(expression)

@@ -37,9 +37,10 @@ def labelled(wanted: str | None, line: Line, *, several: bool) -> Line:
 
 
 def told_apart(lines: Sequence[Line]) -> list[Line]:
-    """Lines of equal labels get what differs in their dimensions added, as CloudWatch does."""
-    counts = Counter(line.label for line in lines)
-    return [_distinct(line, lines) if counts[line.label] > 1 else line for line in lines]
+    """Visible lines of equal labels get what differs in their dimensions added, as CloudWatch does."""
+    shown = [line for line in lines if line.visible]
+    counts = Counter(line.label for line in shown)
+    return [_distinct(line, shown) if line.visible and counts[line.label] > 1 else line for line in lines]
 
 
 def _distinct(line: Line, lines: Sequence[Line]) -> Line:

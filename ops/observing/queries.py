@@ -38,6 +38,7 @@ def evaluate(
     """The lines of a dashboard's widget, those that are not to be shown too (`visible` is False).
 
     A metric without data is a line without points; a SEARCH or a GROUP BY makes a line for each series.
+    What is a number is no line: it can only feed another.
 
     Args:
         rows: the `metrics` of a widget's properties.
@@ -94,6 +95,8 @@ class _Graph:
     def _finished(self, query: Query) -> list[Line]:
         value = self._resolve(query.id) if query.id is not None else self._value(query)
         if isinstance(value, float):
+            if not query.visible:
+                return []  # it feeds another: nobody draws it
             raise QueryError(f"{query.expression!r}: is a number, not a series")
         several = isinstance(value, tuple)
         lines = value if isinstance(value, tuple) else (value,)

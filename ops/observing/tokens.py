@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ops.observing.lines import QueryError
@@ -84,7 +85,9 @@ class Tokens:
         return QueryError(f"{self._query!r}: {what}, not {there}")
 
 
-def _cut(query: str, pattern: re.Pattern[str]) -> list[Token]:
+# An alarm's expression is read again for each minute that is looked at: a stage has some hundreds of them.
+@lru_cache(maxsize=1024)
+def _cut(query: str, pattern: re.Pattern[str]) -> tuple[Token, ...]:
     tokens = []
     at, end = 0, len(query.rstrip())
     while at < end:
@@ -95,4 +98,4 @@ def _cut(query: str, pattern: re.Pattern[str]) -> list[Token]:
         quoted = found.lastgroup == "text"
         tokens.append(Token(found.lastgroup, value[1:-1] if quoted else value, value[0] if quoted else ""))
         at = found.end()
-    return [*tokens, Token("end", "")]
+    return (*tokens, Token("end", ""))

@@ -193,6 +193,21 @@ def test_lines_of_one_name_are_told_apart_by_their_dimensions(store: MetricStore
     assert labels == ["Accepted ingest", "Accepted execute", "Failed"]
 
 
+def test_a_line_that_is_not_shown_is_not_told_apart_from_one_that_is(store: MetricStore) -> None:
+    put(store, accepted("execute"), 1)
+    hidden, shown = lines(store, [*ACCEPTED, {"visible": False}], ["...", "execute"])
+    assert [hidden.label, shown.label] == ["Accepted", "Accepted"]
+
+
+def test_a_number_that_is_not_shown_feeds_what_is(store: MetricStore) -> None:
+    hidden: list[Any] = [{"expression": "SUM(a)", "id": "total", "visible": False}]
+    a, share = lines(store, [*ACCEPTED, {"id": "a"}], hidden, [{"expression": "a / total", "id": "share"}])
+    assert [value for _, value in share.points] == pytest.approx([10 / 70, 20 / 70, 40 / 70])
+    assert a.id == "a"
+    with pytest.raises(QueryError, match="is a number"):
+        lines(store, [*ACCEPTED, {"id": "a"}], [{"expression": "SUM(a)", "id": "total"}])
+
+
 @pytest.mark.parametrize(
     ("label", "expected"),
     [
