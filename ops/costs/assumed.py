@@ -38,10 +38,17 @@ _LAMBDA_LINES: Final = (
 LAMBDA_LOG_BYTES: Final = sum(map(len, _LAMBDA_LINES))
 
 # X-Ray developer guide, "Configure sampling rules": the default rule takes one request a second and 5 % more.
+# The second is shared by all services under the rule; here each root has one of its own, an upper bound.
 SAMPLED_SHARE: Final = 0.05
-# Where a trace begins: the API (so each function that it calls), the stream and the schedule. Queues and the
-# bus hand the trace on.
-TRACE_ROOTS: Final = frozenset({"ingest", "execute", "webhooks", "dispatch", "reconcile"})
+# Where a trace begins, by the function that it meets first: the API (whichever it calls), the stream and the
+# schedule. Queues and the bus hand the trace on.
+TRACE_ROOTS: Final[Mapping[str, str]] = {
+    "ingest": "API",
+    "execute": "API",
+    "webhooks": "API",
+    "dispatch": "stream",
+    "reconcile": "schedule",
+}
 
 # Lambda developer guide, "Using Lambda with Amazon SQS": five pollers a queue; each asks again after a long
 # poll of 20 s that found nothing.

@@ -11,7 +11,7 @@ from ops.costs import assumed, counted
 from ops.costs.counted import AUTHORIZE, DUPLICATE, FRESH, KEYED, RECONCILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from infra.prices import Price
     from ops.costs.counted import Step
@@ -63,8 +63,10 @@ def usage(traffic: Traffic, site: Site) -> Usage:
     own.
     """
     used: Usage = defaultdict(float)
-    for step, times in _steps(traffic, site):
+    steps = tuple(_steps(traffic, site))
+    for step, times in steps:
         _add_step(used, step, times)
+    used[prices.TRACE] += _traces(steps)
     used[prices.API_CALL] += traffic.requests
     used[prices.ACCESS_LOGS] += traffic.requests * counted.ACCESS_LOG_BYTES / _GB
     _add_standing(used, traffic)
@@ -104,8 +106,15 @@ def _add_step(used: Usage, step: Step, times: float) -> None:
     used[prices.FUNCTION_LOGS] += times * (step.log_bytes + assumed.LAMBDA_LOG_BYTES) / _GB
     used[prices.TABLE_STORAGE] += times * step.stores / _GB
     used[prices.RECOVERY_STORAGE] += times * step.stores / _GB
-    if step.function in assumed.TRACE_ROOTS:
-        used[prices.TRACE] += sampled(times)
+
+
+def _traces(steps: Iterable[tuple[Step, float]]) -> float:
+    """Traces recorded: each root is sampled once, over the calls of all operations."""
+    calls: defaultdict[str, float] = defaultdict(float)
+    for step, times in steps:
+        if step.function in assumed.TRACE_ROOTS:
+            calls[assumed.TRACE_ROOTS[step.function]] += times
+    return sum(map(sampled, calls.values()))
 
 
 def sampled(calls: float) -> float:

@@ -61,6 +61,22 @@ def test_xray_takes_the_first_of_each_second_and_a_twentieth_of_the_rest() -> No
     assert sampled(MONTH_SECONDS + 1_000) == MONTH_SECONDS + 50
 
 
+def test_xray_grants_a_second_once_however_many_operations_share_it() -> None:
+    # Both by one function and by two: what begins at the API is one root, what begins at the stream another.
+    alone = replace(LEADS, requests=10_000_000)
+    for mix in ({"leads": 0.5, "orders": 0.5}, {"leads": 0.5, "payments": 0.5}):
+        shared = replace(alone, mix=mix)
+        assert usage(shared, SITE)[prices.TRACE] == pytest.approx(usage(alone, SITE)[prices.TRACE])
+    assert usage(alone, SITE)[prices.TRACE] == pytest.approx(2 * sampled(10_000_000) + MINUTES)
+
+
+def test_what_is_sent_again_begins_at_the_api_and_goes_no_further() -> None:
+    again = replace(LEADS, requests=10_000_000, duplicates=0.5)
+    assert usage(again, SITE)[prices.TRACE] == pytest.approx(
+        sampled(10_000_000) + sampled(5_000_000) + MINUTES
+    )
+
+
 def test_logs_are_kept_as_long_as_the_stage_keeps_them() -> None:
     month = usage(LEADS, SITE)
     quarter = usage(LEADS, replace(SITE, log_retention_days=90))
@@ -117,5 +133,5 @@ def test_every_function_that_is_counted_has_a_duration() -> None:
     steps = [step for each in FRESH.values() for step in each]
     steps += [*DUPLICATE.values(), counted.AUTHORIZE, counted.RECONCILE]
     assert {step.function for step in steps} == set(assumed.MILLISECONDS)
-    assert set(assumed.MILLISECONDS) >= assumed.TRACE_ROOTS
+    assert set(assumed.MILLISECONDS) >= set(assumed.TRACE_ROOTS)
     assert set(FRESH) == set(DUPLICATE) == set(OPERATIONS)
