@@ -25,6 +25,13 @@ class ShareRule(AlarmRule):
     share_percent: Annotated[int, Field(ge=1, le=100)] = 1
 
 
+class ThrottledShareRule(ShareRule):
+    """A `ShareRule` whose `sharePercent` is 10 where it is left out."""
+
+    # A client that runs into its limit now and then backs off, as it should; one in ten is a limit too low.
+    share_percent: Annotated[int, Field(ge=1, le=100)] = 10
+
+
 class Alarms(FileModel):
     """The tenant's alarms: all but `enabled` are for `dashboard: dedicated`; others share the platform's."""
 
@@ -34,8 +41,7 @@ class Alarms(FileModel):
     ] = True
     # A handful of 5xx in five minutes is a fault, one is a hiccup that the client's retry has healed.
     failed_requests: ShareRule = ShareRule(threshold=5, minutes=5)
-    # A client that runs into its limit now and then backs off, as it should; one in ten is a limit too low.
-    throttled_requests: ShareRule = ShareRule(threshold=20, minutes=5, share_percent=10)
+    throttled_requests: ThrottledShareRule = ThrottledShareRule(threshold=20, minutes=5)
     # An attempt that failed may succeed yet where the subscriber is a web server; elsewhere SNS has retried
     # by then, and a single one is an event lost to its subscriber.
     failed_deliveries: AlarmRule = AlarmRule(threshold=1, minutes=5)

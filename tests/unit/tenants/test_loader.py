@@ -57,6 +57,16 @@ def test_what_a_file_leaves_out_has_the_documented_default(tmp_path: Path) -> No
     assert (tenant.alarms.failed_deliveries.threshold, tenant.alarms.failed_requests.minutes) == (1, 5)
 
 
+@pytest.mark.parametrize(("rule", "share"), [("failedRequests", 1), ("throttledRequests", 10)])
+def test_a_threshold_of_its_own_leaves_the_share_as_it_is_without_one(
+    tmp_path: Path, rule: str, share: int
+) -> None:
+    text = f"{TENANT}alarms: {{{rule}: {{threshold: 50, minutes: 7}}}}\n"
+    tenants = load_all(directory(tmp_path, acme=text, other=TENANT.replace("acme", "other"))).tenants
+    shares = [each.alarms.model_dump(by_alias=True)[rule]["sharePercent"] for each in tenants]
+    assert shares == [share, share]
+
+
 def test_a_loaded_tenant_cannot_be_changed(tmp_path: Path) -> None:
     (tenant,) = load_all(directory(tmp_path, acme=TENANT)).tenants
     with pytest.raises(ValidationError, match="frozen"):
