@@ -25,11 +25,15 @@ _MINUTE_MS: Final = 60_000
 
 @dataclass(frozen=True)
 class AlarmState:
-    """How an alarm is. `contributors`: its query's groups that ring, sorted. `since_ms`: its last change."""
+    """How an alarm is. `contributors`: its query's groups that ring, sorted. `since_ms`: its last change.
+
+    `muted`: why it has not told of that yet though it is to (composites only); None when nothing keeps it.
+    """
 
     state: State
     contributors: tuple[str, ...]
     since_ms: int
+    muted: Muted | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class History:
     Attributes:
         states: how each is at the end, by name.
         contributors: (alarm, group) of all that rang at some time.
-        muted: (alarm, why) of what a suppressor kept from telling.
+        muted: (alarm, why) of what a suppressor kept from telling at some time (now: see `states`).
     """
 
     states: Mapping[str, AlarmState]
@@ -160,20 +164,22 @@ class _Watch:
 
     def _take(self, turn: Turn, at_ms: int) -> None:
         alarm = turn.alarm
-        self._note(alarm.name, turn.state, (), at_ms)
+        self._note(alarm.name, turn.state, (), at_ms, turn.muted)
         topics = alarm.alarm_actions if turn.state == "ALARM" else alarm.ok_actions
         if turn.muted is not None:
             self._muted.add((alarm.name, turn.muted))
         elif turn.tells and topics:
             self._notifications.append(Notification(at_ms, alarm.name, turn.state, topics))
 
-    def _note(self, name: str, state: State, contributors: tuple[str, ...], at_ms: int) -> None:
+    def _note(
+        self, name: str, state: State, contributors: tuple[str, ...], at_ms: int, muted: Muted | None = None
+    ) -> None:
         known = self._states.get(name)
         before: State = "INSUFFICIENT_DATA" if known is None else known.state
         if state != before:
             self._changes.append(Change(at_ms, name, before, state))
         since_ms = known.since_ms if known is not None and state == before else at_ms
-        self._states[name] = AlarmState(state, contributors, since_ms)
+        self._states[name] = AlarmState(state, contributors, since_ms, muted)
 
 
 def _groups(

@@ -198,6 +198,9 @@ def test_without_a_suppressor_ringing_the_composite_tells_after_it_has_waited(st
     history = watch(definitions(*suppressed(120, 60)), store, at(0), at(8))
     assert rings(history) == [(5, "tenant")]  # rings from minute 3 on, and waits two
     assert history.muted == {("tenant", "WaitPeriod")}
+    assert history.states["tenant"].muted is None  # it told: nothing keeps it any more
+    waiting = watch(definitions(*suppressed(120, 60)), store, at(0), at(4))
+    assert waiting.states["tenant"].muted == "WaitPeriod"
     assert [each.topics for each in history.notifications if each.state == "ALARM"] == [(TOPIC,)]
 
 
