@@ -67,8 +67,12 @@ def going_on(home: Path) -> Path | None:
     """The directory of the storm that is being sent to the home's platform or being judged; None of none.
 
     One whose verdict is there (`summary.json`) is over, and one from before the platform was up is another's.
+    A platform that has gone down has none: its `local.json` goes first.
     """
-    up = (home / "local.json").stat().st_mtime
+    try:
+        up = (home / "local.json").stat().st_mtime
+    except FileNotFoundError:
+        return None
     begun = [
         path
         for path in (home / "runs").glob("*/run.json")

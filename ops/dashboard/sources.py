@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ops.dashboard import runs
-from ops.dashboard.alarms import AlarmWatch
+from ops.dashboard.alarms import AlarmWatch, RegisteredAlarms
 from ops.dashboard.drawing import Seen
 from ops.local.clients import Clients
 from ops.local.platform import LocalPlatform
-from ops.local.state import State
-from ops.observing.alarm_definitions import Definitions, registered
+from ops.observing.alarm_definitions import Definitions
 from ops.observing.collecting import Collector, sources
 from ops.observing.store import MetricStore
 
@@ -100,27 +99,36 @@ class Recorded:
 
 
 class Live:
-    """A local platform that runs. Its metrics are collected for as long as this is entered."""
+    """A local platform that runs. Its metrics are collected, in a temporary file, while this is entered."""
 
     live = True
+    _store: MetricStore
+    _collector: Collector
 
     def __init__(self, home: Path, outputs: LocalOutputs) -> None:
+        """Raises LocalPlatformError, ValueError: what was registered cannot be read."""
         self.title = f"Local platform in {home}"
         self._home = home
         self._outputs = outputs
         self._cloudwatch = Clients(sources(outputs).endpoint, outputs.region).cloudwatch
-        self._directory = Path(tempfile.mkdtemp(prefix="onceward-dashboard-"))
-        self._store = MetricStore(self._directory / "metrics.sqlite")
         self._run = runs.going_on(home)
-        self._collector = Collector(sources(outputs, self._run), self._store)
-        self._watch = AlarmWatch(registered(State(home / "state.json").present()))
+        self._alarms = RegisteredAlarms(home)
         self._bodies: dict[str, str] = {}
         self._gone: str | None = None
+        self._started = ExitStack()
 
     def __enter__(self) -> Self:
         """Collect what there is already, and start to collect what comes."""
-        self._collector.collect()
-        self._collector.start()
+        with ExitStack() as started:
+            kept = started.enter_context(
+                tempfile.TemporaryDirectory(prefix="onceward-dashboard-", ignore_cleanup_errors=True)
+            )
+            self._store = started.enter_context(MetricStore(Path(kept) / "metrics.sqlite"))
+            self._collector = Collector(sources(self._outputs, self._run), self._store)
+            self._collector.collect()
+            started.callback(self._stop_collecting)
+            self._collector.start()
+            self._started = started.pop_all()
         return self
 
     def __exit__(
@@ -130,9 +138,7 @@ class Live:
         trace: TracebackType | None,
     ) -> None:
         """Stop to collect, and forget what was collected."""
-        self._collector.stop()
-        self._store.close()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._started.close()
 
     def bodies(self) -> Mapping[str, str]:
         """As CloudWatch has them now; those of before when the platform does not answer any more."""
@@ -154,14 +160,17 @@ class Live:
         """What was collected until now."""
         self._follow()
         now_ms = int(time.time() * 1000)
-        return Seen(self._store, self._watch.states(self._store, now_ms), now_ms)
+        return Seen(self._store, self._alarms.states(self._store, now_ms), now_ms)
 
     def notice(self) -> str | None:
         """That the platform is gone, or what is wrong with its metrics or alarms."""
         trouble = self._collector.trouble
         return (
-            self._gone or (trouble and f"Not all metrics could be collected: {trouble}") or self._watch.fault
+            self._gone or (trouble and f"Not all metrics could be collected: {trouble}") or self._alarms.fault
         )
+
+    def _stop_collecting(self) -> None:
+        self._collector.stop()  # the one that there is by then: `_follow` takes others
 
     def _follow(self) -> None:
         """Look at the storm that has begun since: only its history has what the gateway answers by itself."""

@@ -64,6 +64,12 @@ def test_the_storm_that_goes_on_is_the_newest_without_a_verdict_since_the_platfo
     assert runs.going_on(tmp_path) == tmp_path / "runs" / "second"
 
 
+def test_no_storm_goes_on_where_the_platform_has_gone_down(tmp_path: Path) -> None:
+    (tmp_path / "runs" / "aaa111").mkdir(parents=True)
+    (tmp_path / "runs" / "aaa111" / "run.json").write_text("{}", encoding="utf-8")
+    assert runs.going_on(tmp_path) is None
+
+
 def test_there_is_none_where_nothing_was_kept(tmp_path: Path) -> None:
     assert runs.newest(tmp_path) is None
     assert runs.ids(tmp_path) == []

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 from typing import TYPE_CHECKING, Any
 
-from ops.dashboard.alarms import AlarmWatch
+import pytest
+
+from ops.dashboard.alarms import AlarmWatch, RegisteredAlarms
 from ops.dashboard.runs import RunFiles
 from ops.dashboard.sources import Live, Recorded
 from ops.local.outputs import LocalOutputs
+from ops.local.state import Entry, State
 from ops.observing.alarm_definitions import METRIC_ALARM, Definitions
+from ops.observing.collecting import Collector
 from tests.unit.dashboard.made import BEGAN_MS, SERVICE, store
 from tests.unit.dashboard.test_runs import kept
+from tests.unit.observing.alarms import composite, definitions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +57,21 @@ def test_an_alarm_is_shown_as_it_is_at_the_moment(tmp_path: Path) -> None:
         assert watch.fault is None
 
 
+def test_a_composite_is_muted_until_it_has_waited_and_not_after_it_told(tmp_path: Path) -> None:
+    failing = composite(
+        "tenant",
+        "ALARM(flood)",
+        actionsSuppressor={"alarm": "down", "waitPeriod": 60, "extensionPeriod": 60},
+    )
+    composites = definitions(failing, composite("down", "FALSE")).resources
+    watch = AlarmWatch(Definitions((*alarms().resources, *composites)))
+    with store(tmp_path) as metrics:  # requests until the end of minute 1: it rings from minute 1 on
+        waits = watch.states(metrics, BEGAN_MS + 30_000)["tenant"]
+        assert (waits.state, waits.muted) == ("ALARM", True)
+        told = watch.states(metrics, BEGAN_MS + MINUTE_MS + 30_000)["tenant"]
+        assert (told.state, told.muted) == ("ALARM", False)
+
+
 def test_an_alarm_that_is_not_evaluated_here_is_told_and_the_dashboards_are_drawn(tmp_path: Path) -> None:
     with store(tmp_path) as metrics:
         watch = AlarmWatch(alarms(period=10))
@@ -77,11 +99,65 @@ def test_a_run_without_its_alarms_says_so(tmp_path: Path) -> None:
 def test_a_platform_that_is_gone_is_told_and_no_error(tmp_path: Path) -> None:
     with socket.socket() as taken:  # nobody listens on it
         taken.bind(("127.0.0.1", 0))
-        (tmp_path / "local.json").write_text("{}", encoding="utf-8")
         with Live(tmp_path, outputs(f"http://127.0.0.1:{taken.getsockname()[1]}")) as source:
             assert source.bodies() == {}
             assert "does not answer" in str(source.notice())
             assert source.seen().store.span() is None
+
+
+def test_alarms_of_a_later_update_are_shown_and_those_of_before_while_there_are_none_to_read(
+    tmp_path: Path,
+) -> None:
+    with store(tmp_path) as metrics:
+        register(tmp_path, "flood", at=1000)
+        registered = RegisteredAlarms(tmp_path)
+        assert set(registered.states(metrics, BEGAN_MS)) == {"flood"}
+        register(tmp_path, "deluge", at=2000)
+        assert set(registered.states(metrics, BEGAN_MS)) == {"deluge"}
+        (tmp_path / "state.json").write_text("{", encoding="utf-8")
+        assert set(registered.states(metrics, BEGAN_MS)) == {"deluge"}
+        assert "those of before" in str(registered.fault)
+        (tmp_path / "state.json").unlink()
+        assert set(registered.states(metrics, BEGAN_MS)) == {"deluge"}
+
+
+def register(home: Path, name: str, *, at: int) -> None:
+    """Write a state with one alarm, last changed at that second."""
+    (kind, inputs), *_ = alarms(name=name).resources
+    state = State(home / "state.json")
+    state.entries = {name: Entry(f"urn:pulumi:local::onceward::{kind}::{name}", custom=True, inputs=inputs)}
+    state.save()
+    os.utime(home / "state.json", (at, at))
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files are made."""
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    return directory
+
+
+def test_what_was_collected_of_a_platform_ends_with_the_look_at_it(tmp_path: Path, temporary: Path) -> None:
+    source = Live(tmp_path, outputs("http://127.0.0.1:9"))
+    assert list(temporary.iterdir()) == []  # it may never be entered
+    with source:
+        assert len(list(temporary.iterdir())) == 1
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_first_look_that_is_broken_off_leaves_nothing(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken_off(_collector: Collector) -> int:
+        assert len(list(temporary.iterdir())) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Collector, "collect", broken_off)
+    with pytest.raises(KeyboardInterrupt), Live(tmp_path, outputs("http://127.0.0.1:9")):
+        pytest.fail("it was not entered")
+    assert list(temporary.iterdir()) == []
 
 
 def outputs(endpoint_url: str) -> LocalOutputs:
