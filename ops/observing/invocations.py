@@ -75,6 +75,7 @@ class InvocationLog:
             yield from self._unseen(before or events)
             # A page of one moment is as much of it as can be had.
             self._from = last if before else last + 1
+            self._seen = {stream: at for stream, at in self._seen.items() if at >= last - _LATE_MS}
 
     def _unseen(self, events: Sequence[Any]) -> Iterator[Invocation]:
         streams = sorted(events, key=itemgetter("logStreamName"))  # stable: lines stay in order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 FILTERED: Final = f"made here by the access log's metric filters, from lines {answered.ORIGIN}"
 # Tenants come and go with an update, which takes longer than this: their subscriptions are asked for again.
 _BELIEVED_SECONDS: Final = 60.0
+# A megabyte or two, and some milliseconds to store.
+_POINTS_AT_ONCE: Final = 5_000
 
 
 class LogsSeen:
@@ -33,24 +36,47 @@ class LogsSeen:
         self._names = names
         self._since_ms = since_ms
         self._logs: dict[str, InvocationLog] = {}
-        self._throttled = None if run is None else ThrottledAnswers(run)
+        self._throttled: tuple[ThrottledAnswers, ...] = ()
+        self._following = threading.Lock()
+        if run is not None:
+            self.follow(run)
         self._subscriptions: dict[str, int] = {}
         self._asked_at = 0.0  # time.monotonic()
         self._gathered: list[Point] = []
 
-    def new(self) -> list[Point]:
-        """The points of what was said since the last call. Raises what boto3 raises, and ValueError.
+    def follow(self, run: Path) -> None:
+        """From now on read this storm's record too; of those before, the last one's end is still read."""
+        with self._following:
+            if run not in [each.run for each in self._throttled]:
+                self._throttled = (*self._throttled[-1:], ThrottledAnswers(run))
 
-        What was read before an error is part of the next call's.
+    def new(self) -> Iterator[list[Point]]:
+        """The points of what was said since the last call, some at a time: few are held, whatever was said.
+
+        They count as kept when the next are asked for. What was read before an error, here or of whoever
+        keeps them, is part of the next call's. Raises what boto3 raises, OSError and ValueError.
         """
+        yield from self._handed_over()
         self._forget_what_is_old()
         filters = self._filters()
+        for points in self._read(filters):
+            self._gathered += points
+            if len(self._gathered) >= _POINTS_AT_ONCE:
+                yield from self._handed_over()
+        yield from self._handed_over()
+
+    def _handed_over(self) -> Iterator[list[Point]]:
+        if self._gathered:
+            yield self._gathered
+            self._gathered = []
+
+    def _read(self, filters: list[MetricFilter]) -> Iterator[Iterator[Point]]:
+        """The points of one thing that was seen after the other."""
         for invocation in self._invocations():
-            self._gathered += self._of_invocation(invocation, filters)
-        for one in () if self._throttled is None else self._throttled.new():
-            self._gathered += self._of_answer(one, filters)
-        points, self._gathered = self._gathered, []
-        return points
+            yield self._of_invocation(invocation, filters)
+        for record in self._throttled:
+            for one in record.new():
+                yield self._of_answer(one, filters)
 
     def _invocations(self) -> Iterator[Invocation]:
         prefix = self._names.log_group("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -24,6 +25,10 @@ _MESSAGES: Final = "/_ministack/sqs/messages"
 _TIMEOUT_SECONDS: Final = 10
 # SQS leaves a message that was received more often than this out of the age (its guide, "Available metrics").
 _MOST_RECEIVES: Final = 3
+# Queues come and go with an update, which takes longer than this: they are asked for again.
+_BELIEVED_SECONDS: Final = 60.0
+# Six in a minute, the shortest period of AWS's own: enough of a queue whose depth stays what it is.
+_SPARING_MS: Final = 10_000
 
 
 class Queues:
@@ -33,18 +38,30 @@ class Queues:
         self._aws = aws
         self._names = names
         self._urls: list[str] = []
+        self._asked_at: float | None = None  # time.monotonic()
+        self._told: dict[str, tuple[int, int]] = {}
 
-    def look(self, now_ms: int) -> Iterator[Point]:
+    def look(self, now_ms: int, *, sparing: bool = False) -> Iterator[Point]:
         """Depth and age of each queue at this moment (ms since the epoch).
 
+        `sparing`: a queue as deep as it was told to be is told again after ten seconds only.
         Raises what boto3 raises, OSError without a connection, and ValueError.
         """
-        for url in self._urls or self._found():
-            yield from self._measured(url.rpartition("_")[2], self._messages(url), now_ms)
+        for url in self._found():
+            messages = self._messages(url)
+            depth = sum(message["IsVisible"] for message in messages)
+            before, told_ms = self._told.get(url, (-1, 0))
+            if not sparing or depth != before or now_ms >= told_ms + _SPARING_MS:
+                self._told[url] = depth, now_ms
+                yield from self._measured(url.rpartition("_")[2], messages, depth, now_ms)
 
     def _found(self) -> list[str]:
-        prefix = self._names.platform("")
-        self._urls = self._aws.sqs.list_queues(QueueNamePrefix=prefix).get("QueueUrls", [])
+        now = time.monotonic()
+        if self._asked_at is None or now >= self._asked_at + _BELIEVED_SECONDS:
+            prefix = self._names.platform("")
+            self._urls = self._aws.sqs.list_queues(QueueNamePrefix=prefix).get("QueueUrls", [])
+            # A platform without any is still being made.
+            self._asked_at = now if self._urls else None
         return self._urls
 
     def _messages(self, url: str) -> list[dict[str, Any]]:
@@ -62,8 +79,9 @@ class Queues:
             for message in messages
         ]
 
-    def _measured(self, queue: str, messages: list[dict[str, Any]], now_ms: int) -> Iterator[Point]:
-        visible = sum(message["IsVisible"] for message in messages)
+    def _measured(
+        self, queue: str, messages: list[dict[str, Any]], visible: int, now_ms: int
+    ) -> Iterator[Point]:
         sent = [
             message["SentTimestamp"]
             for message in messages

@@ -106,6 +106,15 @@ class MetricStore:
             # Only now: an id of a transaction that was undone would be another series' later.
             self._ids |= ids
 
+    def forget(self, before_ms: int) -> None:
+        """Drop the values from before that moment (ms since the epoch); the series stay known."""
+        with self._lock, self._connection as transaction:
+            # By series, so that the primary key finds them.
+            transaction.execute(
+                "DELETE FROM sample WHERE series IN (SELECT id FROM series) AND second < ?",
+                (before_ms // _RESOLUTION_MS,),
+            )
+
     def names(self, namespace: str | None = None, name: str | None = None) -> list[SeriesName]:
         """All series, or those of a namespace, or of a name, in order."""
         asked = (namespace, namespace, name, name)

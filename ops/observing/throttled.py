@@ -17,15 +17,15 @@ _MARK: Final = f'"status":{HTTPStatus.TOO_MANY_REQUESTS.value},'.encode()
 
 
 class ThrottledAnswers:
-    """Follows the history of a run, whose files grow while it is sent."""
+    """Follows the history of a run, whose files grow while it is sent. `run`: its directory."""
 
     def __init__(self, run: Path) -> None:
-        self._run = run
+        self.run = run
         self._read: dict[Path, int] = {}  # bytes
 
     def new(self) -> Iterator[Answered]:
         """The 429s that were recorded since the last call. A last line without its end waits for the next."""
-        for path in sorted(self._run.glob("history-*.jsonl")):
+        for path in sorted(self.run.glob("history-*.jsonl")):
             with path.open("rb") as lines:
                 lines.seek(self._read.get(path, 0))
                 for line in lines:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
 
 import pytest
 
-from infra.naming import Names
 from loadtest.target import Target
 from ops.local.emulator import Endpoint, free_port
 from ops.observing import collecting, keeping
@@ -16,7 +16,6 @@ from ops.observing.logs_seen import LogsSeen
 from ops.observing.queues import Queues
 from ops.observing.series import Point, Unit
 from tests.unit.observing.builders import END, START, accepted
-from tests.unit.observing.test_answered import invocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,21 +44,27 @@ class Clock:
         return int(self.now * 1e9)
 
 
+class Looks(list[str]):
+    """What was looked at, by name, in order; `seconds`: how long each of the next looks at the logs takes."""
+
+    seconds: Iterator[float] = repeat(1.0)
+
+
 @pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is looked at, instead of a platform: each look at the logs takes a second."""
-    made: list[str] = []
+def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
+    """What is looked at, instead of a platform, on a clock of its own."""
+    made = Looks()
     clock = Clock()
 
-    def queues(_self: Queues, _now_ms: int) -> Iterator[Point]:
-        made.append("queues")
+    def queues(_self: Queues, _now_ms: int, *, sparing: bool) -> Iterator[Point]:
+        made.append("queues, sparingly" if sparing else "queues")
         clock.now += 2.5
         yield POINT
 
-    def logs(_self: LogsSeen) -> list[Point]:
+    def logs(_self: LogsSeen) -> Iterator[list[Point]]:
         made.append("logs")
-        clock.now += 1
-        return [POINT]
+        clock.now += next(made.seconds)
+        yield [POINT]
 
     monkeypatch.setattr(Queues, "look", queues)
     monkeypatch.setattr(LogsSeen, "new", logs)
@@ -67,68 +72,110 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
+def broken(*_args: object, **_options: object) -> Iterator[list[Point]]:
+    raise ValueError("no such thing")
+
+
 def test_a_platform_that_is_gone_is_nothing_to_see_and_no_trouble(store: MetricStore) -> None:
     collector = Collector(nobody(), store)
     assert collector.collect() == 0
     assert collector.trouble is None
+    assert collector.gone
 
 
 def test_what_goes_wrong_is_kept_to_be_told_and_the_next_look_goes_on(
-    store: MetricStore, looks: list[str], monkeypatch: pytest.MonkeyPatch
+    store: MetricStore, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_self: LogsSeen) -> list[Point]:
-        raise ValueError("not in the embedded metric format")
-
     collector = Collector(nobody(), store)
     with monkeypatch.context() as patched:
         patched.setattr(LogsSeen, "new", broken)
-        assert collector.collect() == 0
-    assert collector.trouble == "ValueError: not in the embedded metric format"
+        assert collector.collect() == 1  # the queue's
+    assert collector.trouble == "ValueError: no such thing"
+    assert not collector.gone
     assert collector.collect() == 2
-    assert store.read(accepted(), "Sum", 60, START, END) == [(START, 2.0)]
+    assert store.read(accepted(), "Sum", 60, START, END) == [(START, 3.0)]
     assert looks == ["queues", "queues", "logs"]
 
 
-def test_logs_are_looked_through_the_less_often_the_longer_it_takes(
-    store: MetricStore, looks: list[str]
+def test_queues_that_cannot_be_looked_at_keep_nobody_from_the_logs(
+    store: MetricStore, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Queues, "look", broken)
     collector = Collector(nobody(), store)
-    for _ in range(40):
+    assert collector.collect() == 1
+    assert collector.trouble == "ValueError: no such thing"
+    assert looks == ["logs"]
+
+
+def test_a_file_that_cannot_be_read_is_trouble_and_no_platform_that_is_gone(
+    store: MetricStore, looks: Looks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(_self: LogsSeen) -> Iterator[list[Point]]:
+        raise PermissionError("history-1.jsonl")
+
+    monkeypatch.setattr(LogsSeen, "new", unreadable)
+    collector = Collector(nobody(), store)
+    collector.collect()
+    assert (collector.trouble, collector.gone) == ("PermissionError: history-1.jsonl", False)
+    assert looks == ["queues"]
+
+
+def logs_among(collector: Collector, looks: Looks, count: int) -> list[int]:
+    """In which of so many looks, 2.5 s after each other, the logs were looked through."""
+    for _ in range(count):
         collector._look(whole=False)
-    # A second in fifty: 40 looks at the queues are 100 s.
-    assert (looks.count("queues"), looks.count("logs")) == (40, 2)
+    queues = [place for place, look in enumerate(looks) if look != "logs"]
+    return [queues.index(place - 1) for place, look in enumerate(looks) if look == "logs"]
 
 
-def test_a_look_that_is_asked_for_is_at_everything(store: MetricStore, looks: list[str]) -> None:
+def test_logs_are_looked_through_the_less_often_the_longer_it_takes(store: MetricStore, looks: Looks) -> None:
+    looks.seconds = repeat(0.19)
+    # A fiftieth of the time: 9.5 s, four looks at the queues, after each but the first.
+    assert logs_among(Collector(nobody(), store), looks, 14) == [0, 1, 5, 9, 13]
+
+
+def test_however_long_a_look_takes_the_next_is_soon(store: MetricStore, looks: Looks) -> None:
+    looks.seconds = repeat(60.0)
+    assert logs_among(Collector(nobody(), store), looks, 14) == [0, 1, 7, 13]
+
+
+def test_the_first_look_at_all_that_there_is_puts_off_no_other(store: MetricStore, looks: Looks) -> None:
+    looks.seconds = chain([5.0], repeat(0.01))
+    assert logs_among(Collector(nobody(), store), looks, 4) == [0, 1, 2, 3]
+
+
+def test_queues_are_told_sparingly_unless_a_look_is_asked_for(store: MetricStore, looks: Looks) -> None:
+    collector = Collector(nobody(), store)
+    collector._look(whole=False)
+    collector.collect()
+    assert looks == ["queues, sparingly", "logs", "queues", "logs"]
+
+
+def test_what_was_measured_more_than_a_day_ago_is_dropped(
+    store: MetricStore, looks: Looks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(collecting, "time", clock)
+    collector = Collector(nobody(), store)
+    day = 86_400
+    store.put_all([Point(accepted(), Unit.COUNT, at * 1000, 1) for at in (0, 100 + 600, day)])
+    clock.now = 100 + 600 + day
+    collector.collect()
+    assert store.span() == (700_000, START)
+    assert looks == ["queues", "logs"]
+
+
+def test_a_look_that_is_asked_for_is_at_everything(store: MetricStore, looks: Looks) -> None:
     collector = Collector(nobody(), store)
     for _ in range(3):
         collector.collect()
     assert looks == ["queues", "logs"] * 3
 
 
-def test_the_last_look_is_at_everything(store: MetricStore, looks: list[str]) -> None:
+def test_the_last_look_is_at_everything(store: MetricStore, looks: Looks) -> None:
     with Collector(nobody(), store):
         pass
     assert looks[-2:] == ["queues", "logs"]
-
-
-def test_what_was_read_before_an_error_comes_with_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    reads: list[list[Any]] = [[invocation("ingest"), ConnectionError("gone")], [invocation("execute")]]
-
-    def invocations(_self: LogsSeen) -> Iterator[Any]:
-        for one in reads.pop(0):
-            if isinstance(one, Exception):
-                raise one
-            yield one
-
-    monkeypatch.setattr(LogsSeen, "_invocations", invocations)
-    monkeypatch.setattr(LogsSeen, "_filters", lambda _self: [])
-    aws: Any = None
-    logs = LogsSeen(aws, Names("local"), None, 0)
-    with pytest.raises(ConnectionError):
-        logs.new()
-    functions = {dict(point.series.dimensions).get("FunctionName") for point in logs.new()} - {None}
-    assert functions == {"onceward-local_ingest", "onceward-local_execute"}
 
 
 def test_a_url_without_a_port_is_not_the_local_aws() -> None:
@@ -170,11 +217,8 @@ def test_what_cannot_be_kept_is_told_and_the_block_ends_as_it_would(tmp_path: Pa
 
 
 def test_trouble_is_told_when_the_block_has_ended(
-    tmp_path: Path, looks: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, looks: Looks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_self: LogsSeen) -> list[Point]:
-        raise ValueError("no such thing")
-
     monkeypatch.setattr(LogsSeen, "new", broken)
     monkeypatch.setattr(keeping, "_keep", lambda *_: None)
     said: list[str] = []

@@ -109,3 +109,14 @@ def test_no_page_cuts_an_invocation_in_two(monkeypatch: pytest.MonkeyPatch, most
     found = list(log(logs).new())
     assert bodies(found) == [str(number) for number in range(10)]
     assert {len(one.lines) for one in found} == {4}
+
+
+def test_of_a_long_history_only_the_last_streams_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invocations, "_MOST_EVENTS", 40)
+    logs = FakeLogs()
+    for number in range(100):
+        logs.invoked(f"s{number}", 100_000 + number * 1_000, f"{number}")
+    reader = log(logs)
+    remembered = [len(reader._seen) for _ in reader.new()]
+    assert len(remembered) == 100
+    assert max(remembered) < 20  # those of a page, and of the five seconds before

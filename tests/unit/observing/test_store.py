@@ -127,6 +127,16 @@ def test_points_that_cannot_all_be_put_are_not_put_at_all(store: MetricStore) ->
     assert store.read(SERIES, "Sum", 60, START, END) == [(START, 1.0)]
 
 
+def test_what_is_forgotten_is_what_was_before_that_moment(store: MetricStore) -> None:
+    for series in (SERIES, accepted("read")):
+        for minute in range(3):
+            store.put(series, Unit.COUNT, START + minute * MINUTE_MS, 1)
+    store.forget(START + MINUTE_MS)
+    for series in (SERIES, accepted("read")):
+        kept = [(START + MINUTE_MS, 1.0), (START + 2 * MINUTE_MS, 1.0)]
+        assert store.read(series, "Sum", 60, START, END) == kept
+
+
 def test_one_process_writes_while_another_reads_and_one_file_is_left(tmp_path: Path) -> None:
     path = tmp_path / "metrics.sqlite"
     with MetricStore(path) as writer:
