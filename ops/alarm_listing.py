@@ -55,9 +55,11 @@ def of_run(metrics: Path, alarms: Path) -> list[Listed]:
 def of_local(home: Path, outputs: LocalOutputs) -> list[Listed]:
     """Of the local platform that runs in `home`, now; what it has measured lately is looked up first.
 
-    Raises what boto3 raises; LocalPlatformError where its state cannot be read.
+    Raises LocalPlatformError where its state cannot be read, or not all of it could be looked at: an alarm
+    that nobody could look at is not fine.
     """
     # boto3 takes its time to load, and of a run nothing is asked of it.
+    from ops.local.errors import LocalPlatformError
     from ops.local.state import State
     from ops.observing.collecting import Collector, sources
 
@@ -68,7 +70,14 @@ def of_local(home: Path, outputs: LocalOutputs) -> list[Listed]:
         MetricStore(Path(directory) / "metrics.sqlite") as store,
     ):
         # Windows reach as far back again as the first look at them.
-        Collector(sources(outputs), store, since_ms=now_ms - 2 * look_back_ms(definitions)).collect()
+        collector = Collector(sources(outputs), store, since_ms=now_ms - 2 * look_back_ms(definitions))
+        collector.collect()
+        if collector.gone:
+            raise LocalPlatformError(
+                f"{outputs.endpoint_url}: the local platform does not answer; bring it up (`make up`)"
+            )
+        if collector.trouble is not None:
+            raise LocalPlatformError(f"Not all metrics could be collected: {collector.trouble}")
         # Of the minute that is not over, all there is.
         return _evaluated(definitions, current(definitions, store, now_ms + _MINUTE_MS))
 

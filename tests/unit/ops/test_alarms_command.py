@@ -14,6 +14,11 @@ from typer.testing import CliRunner
 from infra.naming import Names
 from ops.alarm_listing import on_aws
 from ops.cli import app
+from ops.local.emulator import free_port
+from ops.local.state import Entry, State
+from ops.observing.alarm_definitions import METRIC_ALARM
+from ops.observing.logs_seen import LogsSeen
+from ops.observing.queues import Queues
 from ops.observing.store import MetricStore
 from tests.unit.observing.alarms import composite, definitions, inputs, put
 
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from typer.testing import Result
+
+    from ops.observing.series import Point
 
 SELECT = 'SELECT AVG(Failed) FROM SCHEMA("Onceward", Service, TenantId) GROUP BY TenantId ORDER BY AVG() DESC'
 THEN = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -95,6 +102,44 @@ def test_what_cannot_be_listed_is_a_usage_error(home: Path) -> None:
     # Nothing runs there.
     assert "make up" in alarms(home).output
     assert alarms(home).exit_code == 2
+
+
+def platform_is_gone(home: Path) -> str:
+    """As if the platform had been killed: its files are there, and its alarms. Returns where it was."""
+    url = f"http://127.0.0.1:{free_port()}"
+    fields = ("apiUrl", "endpointUrl", "accessKeyId", "secretAccessKey", "region", "stage", "tables")
+    document = dict.fromkeys(fields, "local") | {"endpointUrl": url, "functions": {}, "tenants": {}}
+    (home / "local.json").write_text(json.dumps(document))
+    made = State(home / "state.json")
+    made.put(Entry("urn:pulumi:local::onceward::" + METRIC_ALARM + "::failed", custom=True, inputs=inputs()))
+    made.save()
+    return url
+
+
+def test_a_platform_that_does_not_answer_has_no_fine_alarms(home: Path) -> None:
+    url = platform_is_gone(home)
+    done = alarms(home)
+    assert done.exit_code == 2
+    assert url in done.output
+    assert "make up" in done.output
+    assert done.stdout == ""
+
+
+def test_what_could_only_be_measured_in_part_has_no_fine_alarms(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object, **_options: object) -> list[Point]:
+        raise ValueError("not in the embedded metric format")
+
+    platform_is_gone(home)
+    monkeypatch.setattr(Queues, "look", lambda *_args, **_options: ())
+    monkeypatch.setattr(LogsSeen, "new", broken)
+    done = alarms(home)
+    assert done.exit_code == 2
+    assert "ValueError: not in the embedded metric format" in done.output
+    # And when all of it can be looked at, it is looked at.
+    monkeypatch.setattr(LogsSeen, "new", lambda _self: ())
+    assert (alarms(home).exit_code, alarms(home).stdout) == (0, "1 alarms: 0 ringing.\n")
 
 
 def test_an_alarm_that_is_not_covered_is_said_so(home: Path) -> None:
