@@ -4,7 +4,7 @@ A platform-wide failure makes half of the platform's alarms and most of the tena
 says so once, and mutes the other composites meanwhile (only composites can be: their `actionsSuppressor`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,15 +13,26 @@ from infra.alarms import FUNCTIONS, TABLES
 from infra.tenant_alarms import ANSWERERS, FAILED_REQUESTS, STUCK, STUCK_WORK, THROTTLED_REQUESTS
 
 PLATFORM_DOWN: Final = "platform-down"
-# A muted composite waits so long for the suppressor to ring as well. Both look at the last five minutes once
-# a minute, and a failure that is everybody's reaches the share a minute or two after its first few.
-WAIT_SECONDS: Final = 2 * MINUTE
-# And stays muted so long after it: by then the failures have left the two of three windows of five minutes
-# that the rules for all tenants look at, and what still rings is no echo.
-EXTENSION_SECONDS: Final = 10 * MINUTE
+# A muted composite waits so long for the suppressor to ring as well. The first failure rings a child; half of
+# the last five minutes have failed two and a half later, and each of the two is looked at once a minute.
+# Less than five: a single failure rings for so long, and its composite has to tell of it.
+WAIT_SECONDS: Final = 4 * MINUTE
+# And stays muted so long after it: by then the failures are out of the reach of the queries on all tenants,
+# which look at two of three windows of five minutes, and where nobody calls any more at two older ones. What
+# still rings is no echo.
+EXTENSION_SECONDS: Final = 20 * MINUTE
 # CloudWatch's most (API reference, PutCompositeAlarm).
 LONGEST_RULE: Final = 10_240
 MOST_CHILDREN: Final = 100
+
+# What is a function's trouble beside failures, errors and throttles: that it is behind, or does not run. As a
+# rule it is the same trouble; by itself it would tell while all is down, and it lasts no longer than that.
+_LATE: Final[Mapping[str, tuple[str, ...]]] = {
+    "dispatch": ("stream-iterator-age", "dispatch-retry-age"),
+    "deliver": ("webhooks-age",),
+    "fulfil": ("orders-age",),
+    "reconcile": ("reconcile-not-called", "reconcile-silent"),
+}
 
 DOWN_BECAUSE: Final = ("calls-failing", "requests-failing", "dispatch-failing", "work-failing")
 """The alarms that mean everybody: shares of all there is, so that one tenant's trouble is none of them."""
@@ -48,16 +59,17 @@ def platform_down() -> Composite:
 
 
 def troubles() -> tuple[Composite, ...]:
-    """What is muted while the platform is down: one for each function, for the API, for the tables, and for
-    each of the rules for all tenants.
+    """What is muted while the platform is down: one for each function, for the API, for the tables, for each
+    of the rules for all tenants, and for what is late or unknown for want of somebody else's answer.
 
     One each, since a composite that rings already does not page again: throttles of one function must not
-    hide the failures of another.
+    hide the failures of another, nor one tenant's destination those of a function.
     """
     throttles = tuple(f"{table}-{kind}-throttles" for table in TABLES for kind in ("read", "write"))
     return (
         *(_of_function(function) for function in FUNCTIONS),
         *_of_tenants(),
+        *_of_others(),
         Composite(
             "api-trouble", "The API answers late, or with 5xx.", ("api-5xx", "api-latency"), "api-trouble"
         ),
@@ -68,8 +80,8 @@ def troubles() -> tuple[Composite, ...]:
 def _of_function(function: str) -> Composite:
     return Composite(
         f"{function}-trouble",
-        f"Function {function} fails, or is refused concurrency.",
-        tuple(f"{function}-{kind}" for kind in ("failed", "errors", "throttles")),
+        f"Function {function} fails, is refused concurrency, or is late.",
+        (*(f"{function}-{kind}" for kind in ("failed", "errors", "throttles")), *_LATE.get(function, ())),
         "function-trouble",
     )
 
@@ -93,9 +105,23 @@ def _of_tenants() -> tuple[Composite, ...]:
         Composite(
             "tenants-stuck",
             "Events or work of a tenant are stuck: `onceward dlq list` says whose.",
-            tuple(f"tenants-stuck-{function}" for function in STUCK),
+            # Of dispatch the same count twice: by tenant, and of all, those that no query watches too. It is
+            # no child of dispatch-trouble: one tenant's topic would hide what dispatch fails at for all.
+            (*(f"tenants-stuck-{function}" for function in STUCK), "dispatch-parked"),
             STUCK_WORK,
         ),
+    )
+
+
+def _of_others() -> tuple[Composite, ...]:
+    return (
+        Composite(
+            "pending-trouble",
+            "Accepted work is not done in time: its destination is down, or the workers are.",
+            ("pending-too-old",),
+            "pending-too-old",
+        ),
+        Composite("provider-trouble", "A provider does not answer.", ("effect-unknown",), "effect-unknown"),
     )
 
 

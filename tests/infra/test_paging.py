@@ -61,8 +61,8 @@ def test_platform_down_mutes_every_other_composite_and_the_tenants_own() -> None
     for each in muted.values():
         assert each.inputs["actionsSuppressor"] == {
             "alarm": DOWN,
-            "waitPeriod": 120,
-            "extensionPeriod": 600,
+            "waitPeriod": 240,
+            "extensionPeriod": 1_200,
         }
     assert "onceward-prod-acme_alarm" in muted
     assert {f"onceward-prod_{name}-trouble" for name in FUNCTIONS} <= set(muted)
@@ -72,14 +72,34 @@ def test_it_stays_mute_until_the_failures_have_left_what_the_tenants_rules_look_
     rule = metric_alarms()["onceward-prod_tenants-failing-ingest"].inputs
     (query,) = rule["metricQueries"]
     extension = composites()["onceward-prod_tenants-failing"].inputs["actionsSuppressor"]["extensionPeriod"]
-    # Rings as long as failures are in so many of its windows.
-    windows = rule["evaluationPeriods"] - rule["datapointsToAlarm"] + 1
+    # Rings as long as failures are in so many of the windows that CloudWatch looks at: where nobody calls any
+    # more, at two older ones too (docs/adr/0129).
+    windows = rule["evaluationPeriods"] + 2 - rule["datapointsToAlarm"] + 1
     assert extension >= windows * query["period"]
 
 
-def test_what_lasts_until_somebody_cleans_up_is_told_while_all_is_down_too() -> None:
-    for name in ("orders-dlq-depth", "dispatch-given-up", "bus-events-lost", "effect-orphaned"):
-        assert tells(metric_alarms()[f"onceward-prod_{name}"])
+# What lasts until somebody cleans up: told by itself, while all is down too.
+LASTING = {
+    *(f"{queue}-dlq-depth" for queue in ("dispatch", "delivery", "orders", "webhooks", "notify")),
+    *(f"{function}-given-up" for function in ("dispatch", "deliver", "fulfil", "reconcile")),
+    *("dispatch-conflict", "dispatch-failures-lost"),
+    *("bus-failed-deliveries", "bus-sent-to-dlq", "bus-events-lost"),
+    *("lookup-impossible", "effect-orphaned", "several-charges"),
+}
+# A subscriber that is down is one tenant's, whatever the platform does.
+OF_ONE_TENANT = {"tenants-deliveries"}
+
+
+def test_nothing_but_what_lasts_until_somebody_cleans_up_is_told_while_all_is_down() -> None:
+    alone = {name for name, each in metric_alarms().items() if tells(each)}
+    assert alone == {f"onceward-prod_{name}" for name in LASTING | OF_ONE_TENANT}
+
+
+def test_a_single_failure_rings_for_longer_than_its_composite_waits() -> None:
+    down = composites()["onceward-prod_tenants-stuck"].inputs["actionsSuppressor"]
+    parked = metric_alarms()["onceward-prod_dispatch-parked"].inputs
+    (period,) = {each["metric"]["period"] for each in parked["metricQueries"] if "metric" in each}
+    assert down["waitPeriod"] < period
 
 
 def test_an_alarm_is_made_before_what_names_it() -> None:
