@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _INTERRUPTED: Final = 130
 """128 + SIGINT (2): the exit code of a command that Ctrl-C ended, by the shells' convention."""
 _REASONS: Final = 3
+# By how much an order may have been accepted before its event came to a dead-letter queue: the rule tries for
+# a day (infra.components.event_bus), and the order may have waited for its destination as long before.
+_TRIED_MS: Final = 2 * 86_400_000
 
 
 @dataclass(frozen=True)
@@ -102,11 +105,11 @@ def run(way: Way, asked: Asked) -> None:
 def _choose(way: Way, asked: Asked) -> tuple[list[str], int, Census]:
     chosen: list[str] = []
     unreadable: list[str] = []
-    encrypted: list[str] = []
+    encrypted: list[int] = []
 
     def each(one: Letter, census: Census) -> None:
         if is_encrypted(one.body):
-            encrypted.append(one.message_id)
+            encrypted.append(one.sent_at)
         (chosen if way.destination.takes(one) else unreadable).append(one.message_id)
         progress.update(task, description=f"Looked at {census.looked:,}, {len(chosen):,} to send back")
 
@@ -114,10 +117,11 @@ def _choose(way: Way, asked: Asked) -> tuple[list[str], int, Census]:
         task = progress.add_task("Looking", total=None)
         census = way.queue.look(asked.wanted, _now_ms(), each=each)
     if encrypted:
+        since = _moment(min(encrypted) - _TRIED_MS)
         typer.echo(
             f"{len(encrypted):,} are encrypted by the bus, cannot be put back on it, and stay: mend the key's"
-            " policy, publish the orders of that time again (onceward dispatch replay --since 2h"
-            " --republish), then delete the messages.",
+            f" policy, then publish the orders of that time again (onceward dispatch replay --since {since}"
+            " --republish). The messages expire by themselves.",
             err=True,
         )
     return chosen[: asked.limit], len(unreadable), census

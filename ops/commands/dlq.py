@@ -104,9 +104,9 @@ def redrive(
     if queue == DELIVERY:
         raise typer.BadParameter(
             "these are events that did not reach one subscriber of a topic, and SNS cannot send to one alone."
-            " When the subscriber is mended, publish them again, to all subscribers and with the same ids"
-            " (since when they were accepted): "
-            "onceward dispatch replay --since 2h --tenant TENANT --republish",
+            " When the subscriber is mended, publish them again, to all subscribers and with the same ids: "
+            "onceward dispatch replay --since T --tenant TENANT --republish, with a T two days before the"
+            " OLDEST that `onceward dlq list` shows, since it goes by when a receipt was accepted",
             param_hint="QUEUE",
         )
     wanted = _wanted(tenant, older_than, newer_than)

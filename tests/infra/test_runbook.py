@@ -1,14 +1,10 @@
-"""The runbook: a section for each alarm, and every command in it can be typed."""
+"""The runbook: a section for each alarm, and an alarm for each section."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-import typer.main
-from typer.core import TyperGroup
 
 from infra.program import REPOSITORY
-from ops.cli import app
 from tests.infra.engine import Run
 from tests.infra.stages import run_stage, tenant, updated, with_tenants
 
@@ -19,8 +15,6 @@ KINDS = {
 }
 # Sections that are no alarm's.
 ALSO = {"first", "restoring-a-table-drill"}
-# What somebody has to put in.
-WORDS = {"TENANT", "KEY", "FUNCTION", "ID", "S", "T", "DIR", "DOCTOR", "TIME"}
 
 
 def alarms(run: Run) -> dict[str, str]:
@@ -72,23 +66,6 @@ def faults(run: Run, page: str) -> list[str]:
     return found
 
 
-def commands(page: str) -> Iterator[str]:
-    """Every `onceward ...` of the page, options and all."""
-    yield from (match[1] for match in re.finditer(r"`(onceward [^`]+)`", page))
-
-
-def unknown(command: str) -> list[str]:
-    """The words of a command that the CLI does not know: commands and options, not what is said to them."""
-    words = [word for word in command.split()[1:] if word not in WORDS]
-    current = typer.main.get_command(app)
-    while isinstance(current, TyperGroup):
-        if not words or words[0] not in current.commands:
-            return words[:1] or [f"{command}: no command of the group"]
-        current = current.commands[words.pop(0)]
-    options = {option for parameter in current.params for option in parameter.opts}
-    return [word for word in words if word.startswith("--") and word not in options]
-
-
 def test_every_alarm_has_its_section_and_every_section_its_alarms() -> None:
     assert faults(updated("prod"), PAGE) == []
 
@@ -121,25 +98,6 @@ def test_links_within_the_runbook_lead_somewhere() -> None:
     assert links <= set(sections(PAGE))
     for file in set(re.findall(r"\]\(([^)#]+)\)", PAGE)):
         assert (REPOSITORY / "docs" / file).is_file(), file
-
-
-def test_every_command_in_it_is_one_of_the_operators() -> None:
-    found = set(commands(PAGE))
-    assert len(found) > 20
-    assert {command: unknown(command) for command in found if unknown(command)} == {}
-
-
-@pytest.mark.parametrize(
-    ("command", "word"),
-    [
-        ("onceward mend TENANT", "mend"),
-        ("onceward dlq review", "review"),
-        ("onceward dlq list --que orders --stage S", "--que"),
-        ("onceward dlq", "onceward dlq: no command of the group"),
-    ],
-)
-def test_a_command_that_nobody_can_type_is_found(command: str, word: str) -> None:
-    assert unknown(command) == [word]
 
 
 def test_a_stage_says_where_its_people_read_it() -> None:
