@@ -111,7 +111,6 @@ class Live:
         self._home = home
         self._outputs = outputs
         self._cloudwatch = Clients(sources(outputs).endpoint, outputs.region).cloudwatch
-        self._run = runs.going_on(home)
         self._alarms = RegisteredAlarms(home)
         self._bodies: dict[str, str] = {}
         self._gone: str | None = None
@@ -124,9 +123,9 @@ class Live:
                 tempfile.TemporaryDirectory(prefix="onceward-dashboard-", ignore_cleanup_errors=True)
             )
             self._store = started.enter_context(MetricStore(Path(kept) / "metrics.sqlite"))
-            self._collector = Collector(sources(self._outputs, self._run), self._store)
+            self._collector = Collector(sources(self._outputs, runs.going_on(self._home)), self._store)
             self._collector.collect()
-            started.callback(self._stop_collecting)
+            started.callback(self._collector.stop)
             self._collector.start()
             self._started = started.pop_all()
         return self
@@ -169,20 +168,11 @@ class Live:
             self._gone or (trouble and f"Not all metrics could be collected: {trouble}") or self._alarms.fault
         )
 
-    def _stop_collecting(self) -> None:
-        self._collector.stop()  # the one that there is by then: `_follow` takes others
-
     def _follow(self) -> None:
         """Look at the storm that has begun since: only its history has what the gateway answers by itself."""
         run = runs.going_on(self._home)
-        if run is None or run == self._run:
-            return
-        self._collector.stop()  # with a last look: what comes after it is the next one's
-        self._run = run
-        self._collector = Collector(
-            sources(self._outputs, run), self._store, since_ms=int(time.time() * 1000)
-        )
-        self._collector.start()
+        if run is not None:
+            self._collector.follow(run)
 
 
 def live(homes: Iterable[Path]) -> Live | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,12 +18,19 @@ from ops.local.outputs import LocalOutputs
 from ops.local.state import Entry, State
 from ops.observing.alarm_definitions import METRIC_ALARM, Definitions
 from ops.observing.collecting import Collector
+from ops.observing.logs_seen import LogsSeen
+from ops.observing.queues import Queues
 from tests.unit.dashboard.made import BEGAN_MS, SERVICE, store
 from tests.unit.dashboard.test_runs import kept
 from tests.unit.observing.alarms import composite, definitions
+from tests.unit.observing.test_answered import invocation
+from tests.unit.observing.test_logs_seen import throttled_once
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from ops.observing.invocations import Invocation
 
 MINUTE_MS = 60_000
 
@@ -158,6 +167,35 @@ def test_a_first_look_that_is_broken_off_leaves_nothing(
     with pytest.raises(KeyboardInterrupt), Live(tmp_path, outputs("http://127.0.0.1:9")):
         pytest.fail("it was not entered")
     assert list(temporary.iterdir()) == []
+
+
+def test_nothing_is_lost_where_a_storm_begins_while_its_platform_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = replace(invocation(), started_ms=time.time_ns() // 1_000_000)
+    readable: list[Invocation] = []
+
+    def invocations(logs: LogsSeen) -> Iterator[Invocation]:
+        while readable and readable[0].started_ms >= logs._since_ms:
+            yield readable.pop()
+
+    monkeypatch.setattr(LogsSeen, "_invocations", invocations)
+    monkeypatch.setattr(LogsSeen, "_filters", lambda _logs: [])
+    monkeypatch.setattr(Queues, "look", lambda *_args, **_options: ())
+    monkeypatch.setattr(Collector, "start", lambda _collector: None)
+    (tmp_path / "local.json").write_text("{}", encoding="utf-8")
+    os.utime(tmp_path / "local.json", (1000, 1000))
+    with Live(tmp_path, outputs("http://127.0.0.1:9")) as source:
+        run = tmp_path / "runs" / "aaa111"
+        run.mkdir(parents=True)
+        (run / "run.json").write_text("{}", encoding="utf-8")
+        throttled_once(run)
+        assert source.seen().store.names("AWS/Lambda", "Invocations") == []
+        readable.append(ended)  # late: it ended before the storm began
+        source._collector.collect()
+        assert source.notice() is None
+        assert len(source.seen().store.names("AWS/Lambda", "Invocations")) == 1
+        assert len(source.seen().store.names("AWS/ApiGateway", "4XXError")) == 1
 
 
 def outputs(endpoint_url: str) -> LocalOutputs:
