@@ -163,9 +163,12 @@ def _from_queue(record: Mapping[str, Any], dependencies: Dependencies) -> None:
         parked = parking.parked_in(record["body"])
         trace = dependencies.trace(parked.image)
         said = _deliver(parked.image, dependencies, trace, republish=parked.republish)
+    except batch.Outage as error:
+        trace.failed(error)
+        raise
     except Exception as error:
         # Never parked again: its message stays, and the queue's redrive policy counts the attempts.
-        trace.failed(error)
+        trace.still_parked(error)
         raise
     said()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aws_lambda_powertools import Logger
 
-from handlers.adapters import metrics
+from handlers.adapters import metrics, topics
 from handlers.adapters.dispatch_trace import reason_of
 from handlers.adapters.topics import SnsTopics
 from handlers.domain.bus_event import notice_in
@@ -64,7 +64,9 @@ def notify(event: Mapping[str, Any], dependencies: Dependencies) -> None:
         notice = notice_in(event)
         dependencies.topics.publish(notice, notice.event)
     except Exception as error:
-        _tell(dependencies, notice, "failed", {"NotifyFailed": 1}, {"reason": reason_of(error)})
+        # One tenant's topic is no fault of ours: counted as that, it would roll a release of ours back.
+        counts = {"TopicRefused": 1} if topics.refuses(error) else {"NotifyFailed": 1}
+        _tell(dependencies, notice, "failed", counts, {"reason": reason_of(error)})
         raise
     _tell(dependencies, notice, "notified", {"Notified": 1}, {})
 

@@ -2,7 +2,8 @@
 
 A function behind the API answers with 5xx, and one behind a stream or a queue hands back what failed: Lambda
 counts neither as an error. Canaries are rolled back by these alarms (`infra.components.canary`), so what is
-at fault outside, a provider or a tenant's destination, is no part of any of these metrics.
+at fault outside, a provider or a tenant's destination or topic, is no part of any of these metrics. A bad
+receipt counts once: what the retry queue brings again and again is counted apart (`StillParked`).
 """
 
 from collections.abc import Mapping
@@ -39,10 +40,12 @@ FAILURES: Final[Mapping[FunctionName, _Failure]] = {
     "execute": _Failure("Failed", "Payments and appointments are answered with 5xx, for no provider's sake."),
     "webhooks": _Failure("Failed", "Webhooks are answered with 5xx."),
     "read": _Failure("Failed", "Reads are answered with 5xx."),
-    "dispatch": _Failure("DispatchFailed", "Receipts are not dispatched, and come again. The log says why."),
+    "dispatch": _Failure(
+        "DispatchFailed", "Receipts are not dispatched, for what is ours. The log says why."
+    ),
     "deliver": _Failure("WorkBroke", _WORK.format(queue="webhooks")),
     "fulfil": _Failure("WorkBroke", _WORK.format(queue="orders")),
-    "notify": _Failure("NotifyFailed", "Events of completed orders do not reach their topics."),
+    "notify": _Failure("NotifyFailed", "Events of completed orders are not published, for what is ours."),
     # Called once a minute: a single failure is a minute in which nobody looked.
     "reconcile": _Failure("ReconcileFailed", "Pending work could not be looked through.", threshold=1),
 }

@@ -113,7 +113,7 @@ def _of_trouble(names: Names) -> tuple[LogQuery, ...]:
             "work and events that wait for a person",
             workers,
             f"{_WHO}, reason, record_id, event_id, correlation_id",
-            f"{_LINES} and outcome in ['parked', 'given_up']",
+            f"{_LINES} and outcome in ['parked', 'still_parked', 'given_up']",
             "sort @timestamp desc",
         ),
     )

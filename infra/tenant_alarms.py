@@ -21,11 +21,14 @@ API: Final = "api"
 """Stands for a function where the access log counts: what it throttles reaches no function."""
 STUCK: Final = {
     "dispatch": "DispatchParked",
+    "notify": "TopicRefused",
     "deliver": "WorkGivenUp",
     "fulfil": "WorkGivenUp",
     "reconcile": "WorkGivenUp",
 }
 """What each of them counts when it cannot go on with a tenant's event or work."""
+HELD_UP: Final = (*STUCK.items(), ("dispatch", "StillParked"))
+"""The same, and what is tried again in vain: for a sum, where it may be a second time that one is counted."""
 
 # Of all tenants alike, so for what is no tenant's normal: a quarter of its requests fails, or half is
 # refused. In two of three windows: one request that fails in a quiet hour is a share of 100%, and its retry
@@ -51,7 +54,7 @@ def own_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
         return ()
     failed = tuple(metrics.of_tenant(names, tenant.id, each, "Failed") for each in ANSWERERS)
     throttled = metrics.of_tenant(names, tenant.id, API, "Throttled")
-    stuck = [metrics.of_tenant(names, tenant.id, each, name) for each, name in STUCK.items()]
+    stuck = [metrics.of_tenant(names, tenant.id, each, name) for each, name in HELD_UP]
     return (
         Alarm(
             "failed-requests",
@@ -82,7 +85,7 @@ def own_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
         ),
         Alarm(
             "stuck-work",
-            f"Events of tenant {tenant.id} are parked, or its work was given up: `onceward dlq list`.",
+            f"Events of tenant {tenant.id} are held up, or its work was given up: `onceward dlq list`.",
             stuck[0],
             wanted.stuck_work.threshold,
             wanted.stuck_work.minutes * MINUTE,
@@ -134,7 +137,7 @@ def _failing(names: Names, function: str, quiet: tuple[str, ...]) -> QueryAlarm:
 def _stuck(names: Names, function: str, name: str, quiet: tuple[str, ...]) -> QueryAlarm:
     return QueryAlarm(
         f"tenants-stuck-{function}",
-        f"A tenant's events or work are stuck in {function}: parked, or given up (`onceward dlq list`).",
+        f"A tenant's events or work are stuck in {function}: held up, or given up (`onceward dlq list`).",
         _of_service(names, function, "SUM", name, quiet),
         1,
         STUCK_WORK,

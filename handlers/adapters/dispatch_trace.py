@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from handlers.adapters import metrics
-from handlers.domain.errors import OncewardError, where
+from handlers.adapters import metrics, topics
+from handlers.domain.errors import OncewardError, Unavailable, where
 from handlers.domain.metric_catalogue import DETAILED
 from handlers.domain.outbox import DispatchConflict
 
@@ -49,10 +49,18 @@ class DispatchTrace:
 
     def parked(self, error: Exception) -> None:
         """It failed for `error`, and waits on the retry queue."""
-        self._say("parked", {"DispatchParked": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
+        # A version that makes nothing of any receipt parks them all, and has to be rolled back for it: what
+        # is not its topic's counts as ours too. Once a receipt, so that a single bad one is no fault of all.
+        ours = {} if _of_its_topic(error) else {"DispatchFailed": 1}
+        counts = {"DispatchParked": 1} | ours | _conflicts(error)
+        self._say("parked", counts, {}, {"reason": reason_of(error)})
+
+    def still_parked(self, error: Exception) -> None:
+        """Brought by the retry queue it failed again, for `error`, and waits on."""
+        self._say("still_parked", {"StillParked": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
 
     def failed(self, error: Exception) -> None:
-        """It failed for `error`, and comes again from where it came."""
+        """It met `error`, which is no fault of its own, and comes again from where it came."""
         self._say("failed", {"DispatchFailed": 1} | _conflicts(error), {}, {"reason": reason_of(error)})
 
     def not_attempted(self, error: Exception) -> None:
@@ -76,6 +84,10 @@ class DispatchTrace:
 def reason_of(error: Exception) -> str:
     """What is said of an error in logs and parked messages: never what a foreign error quotes of the data."""
     return str(error) if isinstance(error, OncewardError) else where(error)
+
+
+def _of_its_topic(error: Exception) -> bool:
+    return topics.refuses(error) or (isinstance(error, Unavailable) and error.service == topics.SERVICE)
 
 
 def _conflicts(error: Exception) -> dict[str, int]:

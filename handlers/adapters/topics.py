@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import boto3
 
 from handlers.adapters.aws import CLIENT_CONFIG, translated
+from handlers.domain.errors import Refused
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sns.type_defs import MessageAttributeValueTypeDef
 
     from handlers.domain.outbox import Announced
+
+SERVICE: Final = "topics"
+"""What errors of this adapter call it."""
+# Not the topic says so: the message is at fault, and with it whoever made it (SNS's API reference, Publish,
+# and botocore, before it asks).
+_OF_THE_MESSAGE: Final = frozenset(
+    {"InvalidParameter", "InvalidParameterValue", "ParamValidationError", "ValidationException"}
+)
+
+
+def refuses(error: Exception) -> bool:
+    """Whether it is one tenant's topic that said no: gone, or it (or its key) does not let us publish."""
+    return isinstance(error, Refused) and error.service == SERVICE and error.reason not in _OF_THE_MESSAGE
 
 
 class SnsTopics:
@@ -31,7 +45,7 @@ class SnsTopics:
             Refused: there is no such topic, or it (or its key) does not let us publish.
             Unavailable: whether it was published is unknown.
         """
-        with translated("topics"):
+        with translated(SERVICE):
             self._client.publish(
                 TopicArn=f"{self._arn_prefix}{announced.tenant_id}",
                 Message=event,

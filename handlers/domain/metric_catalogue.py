@@ -104,7 +104,8 @@ BY_FUNCTION: Final[Mapping[str, tuple[Emitted, ...]]] = {
         _time("DispatchLag", "from acceptance to published"),
         _count("DispatchParked", "a receipt that failed for its tenant's topic or its data, and waits"),
         _count("DispatchConflict", "a record that is there with another event"),
-        _count("DispatchFailed", "a receipt that comes again from where it came"),
+        _count("StillParked", "an attempt at a parked receipt that failed too: it waits on"),
+        _count("DispatchFailed", "a receipt that failed for what is ours: an outage, or the code"),
     ),
     "deliver": (
         _count("Delivered", "a webhook that reached its destination"),
@@ -120,7 +121,8 @@ BY_FUNCTION: Final[Mapping[str, tuple[Emitted, ...]]] = {
     ),
     "notify": (
         _count("Notified", "an event of the bus that was published on its tenant's topic"),
-        _count("NotifyFailed", "an attempt to publish one that failed"),
+        _count("TopicRefused", "an attempt to publish one that its tenant's topic refused"),
+        _count("NotifyFailed", "an attempt to publish one that failed, for no topic's sake"),
     ),
     "reconcile": (
         _count("Requeued", "work that was queued again"),
@@ -139,9 +141,10 @@ PER_TENANT: Final[Mapping[str, frozenset[str]]] = {
     "webhooks": frozenset({"Accepted", "Replayed", "Failed", "Unauthorized"}),
     "read": frozenset({"Failed"}),
     # Series that are there in trouble only: whose work or event waits for a person.
-    "dispatch": frozenset({"DispatchParked"}),
+    "dispatch": frozenset({"DispatchParked", "StillParked"}),
     "deliver": frozenset({"WorkGivenUp"}),
     "fulfil": frozenset({"WorkGivenUp"}),
+    "notify": frozenset({"TopicRefused"}),
     "reconcile": frozenset({"WorkGivenUp"}),
 }
 """By function: what it emits `OF_TENANT` too, for every tenant, since every series costs."""

@@ -25,8 +25,6 @@ _OTHERWISE: Final[Mapping[FunctionName, str]] = {
 # that cannot be imported) shows in the API's 5xx. A provider that is down adds to it, and holds up this one.
 _ERRORS: Final[Mapping[FunctionName, tuple[str, ...]]] = {
     "authorizer": ("api-5xx",),
-    # A receipt of which the code itself makes nothing is parked, and counted as that.
-    "dispatch": ("dispatch-errors", "dispatch-parked"),
 }
 
 

@@ -65,6 +65,7 @@ _GROUPS: Final = (
             {
                 *("Dispatched", "DispatchParked", "DispatchConflict", "DispatchFailed", "DeliveryFailed"),
                 *("FulfilmentFailed", "WorkBroke", "WorkGivenUp", "LeaseLost", "NotifyFailed", "Requeued"),
+                *("StillParked", "TopicRefused"),
             }
         ),
     ),

@@ -67,27 +67,26 @@ def _stuck(names: Names) -> tuple[Graph, ...]:
     """What is stuck is rare: what is done stands beside it, so that an empty graph means no data."""
     beside = {
         "dispatch": ("Events parked", "Dispatched", "dispatched"),
+        "notify": ("Events refused by their topic", "Notified", "published"),
         "deliver": ("Webhooks given up", "Delivered", "delivered"),
         "fulfil": ("Orders given up", "Completed", "worked off"),
         "reconcile": ("Work given up by the reconciler", "Requeued", "queued again"),
     }
+    held_up = {function: (name, *beside[function]) for function, name in STUCK.items()}
+    again = ("StillParked", "Parked events tried in vain", "Dispatched", "dispatched")
     return tuple(
         Graph(
-            f"{beside[function][0]}, by tenant",
+            f"{title}, by tenant",
             "stuck, per {period}",
             (
                 _ranked(names, "SUM", function, name),
                 Line(
-                    metrics.onceward(names, function, beside[function][1]),
-                    f"{beside[function][2]} (all tenants)",
-                    right=True,
-                    colour=NEW,
+                    metrics.onceward(names, function, done), f"{label} (all tenants)", right=True, colour=NEW
                 ),
             ),
             right_unit="done, per {period}",
-            width=6,
         )
-        for function, name in STUCK.items()
+        for function, (name, title, done, label) in (("dispatch", again), *held_up.items())
     )
 
 

@@ -7,15 +7,17 @@ from infra import metrics
 from infra.dashboards.sections import DUPLICATE, FAILED, NEW, added, hidden, section, share, total
 from infra.metrics import TAKERS
 from infra.naming import Names
-from infra.tenant_alarms import ANSWERERS, API, STUCK
+from infra.tenant_alarms import ANSWERERS, API, HELD_UP
 from infra.widget_kinds import Graph, Number, Widget
 from infra.widget_rows import Line, Maths
 
 _STUCK_LABELS: Final = {
-    "dispatch": "events parked",
-    "deliver": "webhooks given up",
-    "fulfil": "orders given up",
-    "reconcile": "given up by the reconciler",
+    ("dispatch", "DispatchParked"): "events parked",
+    ("dispatch", "StillParked"): "parked ones tried in vain",
+    ("notify", "TopicRefused"): "events refused by its topic",
+    ("deliver", "WorkGivenUp"): "webhooks given up",
+    ("fulfil", "WorkGivenUp"): "orders given up",
+    ("reconcile", "WorkGivenUp"): "given up by the reconciler",
 }
 
 
@@ -192,5 +194,5 @@ def _throttled(names: Names, tenant_id: str, statistic: str) -> metrics.Metric:
 
 
 def _stuck(names: Names, tenant_id: str) -> tuple[Line, ...]:
-    lines = hidden("stuck", [metrics.of_tenant(names, tenant_id, each, name) for each, name in STUCK.items()])
-    return tuple(replace(line, label=_STUCK_LABELS[each]) for line, each in zip(lines, STUCK, strict=True))
+    lines = hidden("stuck", [metrics.of_tenant(names, tenant_id, each, name) for each, name in HELD_UP])
+    return tuple(replace(line, label=_STUCK_LABELS[each]) for line, each in zip(lines, HELD_UP, strict=True))

@@ -32,6 +32,7 @@ def workers(names: Names) -> tuple[Widget, ...]:
                     for name, text in bus.items()
                 ),
                 Line(metrics.onceward(names, "notify", "NotifyFailed"), "notify failed", right=True),
+                Line(metrics.onceward(names, "notify", "TopicRefused"), "topic refused", right=True),
             ),
             right_unit="failures per {period}",
         ),
@@ -42,8 +43,9 @@ def workers(names: Names) -> tuple[Widget, ...]:
 def dispatch(names: Names) -> tuple[Widget, ...]:
     """The stream of receipts, and how late what follows is."""
     failures = {
-        "DispatchFailed": "failed, comes again",
+        "DispatchFailed": "failed, ours to mend",
         "DispatchParked": "parked",
+        "StillParked": "parked, tried again in vain",
         "DispatchConflict": "other event",
     }
     behind = metrics.function(names, "dispatch", "IteratorAge", "Maximum")

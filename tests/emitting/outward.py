@@ -23,7 +23,7 @@ from handlers.notify import Dependencies, notify
 from handlers.settings import NotifySettings
 from tests.builders import NOW_MS
 from tests.fakes.work import InMemoryWork
-from tests.stream_events import inserted, stream_batch
+from tests.stream_events import inserted, queue_batch, stream_batch
 from tests.unit.handlers.dispatch_bench import Bench, Failing, accepted
 from tests.unit.handlers.reconcile_bench import ORDER, Reconciler
 from tests.unit.handlers.work_bench import (
@@ -37,6 +37,8 @@ from tests.unit.handlers.work_bench import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from handlers.domain.outbox import Announced, Delivery
     from handlers.domain.work import Work
 
@@ -45,7 +47,7 @@ _PUT = {"url": "https://crm.acme.example/contacts/{id}", "method": "PUT"}
 
 
 def run_dispatch(detailed: bool) -> str:
-    """Dispatched, a conflict, parked, failed, and what comes after a failure."""
+    """Dispatched, a conflict, parked, still parked, failed, and what comes after a failure."""
     with mock_aws():
         bench = Bench()
 
@@ -58,6 +60,8 @@ def run_dispatch(detailed: bool) -> str:
         bench.put_record(record | {"eventId": {"S": "another"}})
         bench.dispatch(batch(1))
         bench.dispatch(batch(2, 3), records=Failing(Unavailable("records", "ThrottlingException")))
+        # Parked above, for its conflict, and no better now.
+        bench.dispatch(queue_batch([json.dumps(each) for each in bench.parked()]), parking=_Parked())
         return _text(bench.log_lines())
 
 
@@ -72,15 +76,16 @@ def run_fulfil(detailed: bool) -> str:
 
 
 def run_notify(detailed: bool) -> str:
-    """Published, and refused by the topic."""
+    """Published, refused by the topic, and not answered by it."""
     log = io.StringIO()
     # Powertools keeps one handler a service name for the whole process: a name of our own.
     logger = Logger(service=f"notify-outcomes-{next(_LOGGERS)}", level="INFO", stream=log)
     one = order(1)
     detail = bus_event.detail_of(one, cloud_event.encode(one, STAGE), detailed_metrics=detailed)
-    for topics in (_Topics(None), _Topics(Refused("sns", "NotFound"))):
-        # Raised on: the bus tries again.
-        with contextlib.suppress(Refused):
+    for error in (None, Refused("topics", "NotFound"), Unavailable("topics", "ReadTimeoutError")):
+        topics = _Topics(error)
+        # Raised on: Lambda tries again.
+        with contextlib.suppress(Refused, Unavailable):
             settings = NotifySettings(STAGE, "arn:")
             notify({"detail": json.loads(detail)}, Dependencies(settings, topics, logger))
     return log.getvalue()
@@ -143,6 +148,16 @@ def _overtaken(bench: WorkBench, work: Work, delivery: Delivery) -> Answer:
 
 def _text(lines: list[dict[str, Any]]) -> str:
     return "\n".join(json.dumps(line) for line in lines)
+
+
+class _Parked:
+    """A retry queue whose messages wait for as long as they are told to."""
+
+    def park(self, image: Mapping[str, Any], error: str, parked_at_ms: int) -> None:
+        raise AssertionError("a message of the queue is parked already")
+
+    def back_off(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        pass
 
 
 class _Topics:

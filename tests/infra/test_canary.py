@@ -19,7 +19,7 @@ APPLICATION = "aws:codedeploy/application:Application"
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 CANARY_SECONDS = 300
 FAILED = {
-    *("Failed", "DispatchFailed", "DispatchParked", "NotifyFailed", "ReconcileFailed"),
+    *("Failed", "DispatchFailed", "NotifyFailed", "ReconcileFailed"),
     "WorkBroke",  # of DeliveryFailed and FulfilmentFailed those that are no destination's
 }
 
@@ -100,6 +100,8 @@ def test_a_version_that_cannot_even_be_imported_does_too(name: FunctionName) -> 
 def test_what_is_down_outside_stops_no_release(name: FunctionName) -> None:
     outside = {"EffectFailed", "EffectUnknown", "LookupImpossible"}
     outside |= {"DeliveryFailed", "FulfilmentFailed", "WorkGivenUp"}
+    # A topic is its tenant's, and one receipt that nobody can dispatch is tried for a day.
+    outside |= {"DispatchParked", "StillParked", "TopicRefused"}
     # The API's 5xx has the 502 and 504 of providers in it.
     outside |= set() if name == "authorizer" else {"5XXError"}
     assert not outside & {each["metricName"] for each in watched_alarms(name)}

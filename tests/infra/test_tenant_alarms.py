@@ -20,7 +20,7 @@ ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 COMPOSITE = "aws:cloudwatch/compositeAlarm:CompositeAlarm"
 RULES = {
     *(f"tenants-failing-{function}" for function in ("ingest", "execute", "webhooks", "read")),
-    *(f"tenants-stuck-{function}" for function in ("dispatch", "deliver", "fulfil", "reconcile")),
+    *(f"tenants-stuck-{function}" for function in ("dispatch", "notify", "deliver", "fulfil", "reconcile")),
     *("tenants-throttled", "tenants-deliveries"),
 }
 
@@ -174,7 +174,8 @@ def test_its_alarms_have_the_thresholds_of_its_file() -> None:
     assert (total["expression"], query["metric"]["period"]) == ("FILL(m0, 0)", 60)
     assert query["metric"]["dimensions"] == {"TopicName": "onceward-dev-bee"}
     assert summary(alarms["stuck-work"])[2] == {
-        ("DispatchParked", "onceward-dev_dispatch", "Sum"),
+        *((name, "onceward-dev_dispatch", "Sum") for name in ("DispatchParked", "StillParked")),
+        ("TopicRefused", "onceward-dev_notify", "Sum"),
         *(("WorkGivenUp", f"onceward-dev_{worker}", "Sum") for worker in ("deliver", "fulfil", "reconcile")),
     }
 

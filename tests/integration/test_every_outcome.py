@@ -24,7 +24,7 @@ WITH_A_CLAIM = {
         "failed",
     },
     "webhooks": {"accepted", "replayed", "failed"},
-    "dispatch": {"dispatched", "parked", "failed", "not_attempted"},
+    "dispatch": {"dispatched", "parked", "still_parked", "failed", "not_attempted"},
     "deliver": {"done", "done_before", "twin_in_progress", "failed", "given_up"},
     "fulfil": {"done", "done_before", "twin_in_progress", "failed", "given_up"},
 }

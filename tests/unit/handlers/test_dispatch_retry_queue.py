@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from handlers.domain.errors import Unavailable
+from infra.failure_alarms import FAILURES
 from tests.stream_events import failed_ids, inserted, queue_batch, stream_batch
-from tests.unit.handlers.dispatch_bench import Bench, Failing, FailingTopics, accepted, event_ids
+from tests.unit.handlers.dispatch_bench import Bench, Failing, FailingTopics, accepted, emf, event_ids
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -145,7 +146,48 @@ def test_a_message_that_nobody_parked_goes_the_way_of_the_redrive_policy(bench: 
 
     assert failed_ids(response) == ["message-0"]
     assert len(bench.published()) == 1
-    assert bench.log_lines()[0]["outcome"] == "failed"
+    assert bench.log_lines()[0]["outcome"] == "still_parked"
+
+
+def counted(output: str, name: str) -> int:
+    """How many of a metric were emitted."""
+    return sum(line.get(name, [0])[0] for line in emf(output))
+
+
+@pytest.mark.parametrize("topicless", [True, False])
+def test_one_poisoned_receipt_never_looks_like_a_function_that_fails(
+    bench: Bench, capsys: pytest.CaptureFixture[str], *, topicless: bool
+) -> None:
+    poisoned = inserted(1, LEAD)
+    if topicless:
+        bench.remove_topic("acme")
+    else:
+        del poisoned["dynamodb"]["NewImage"]["outbox"]["M"]["document"]
+    bench.dispatch(stream_batch(poisoned))
+    [parked] = bench.parked()
+
+    # At once, after one minute, after three: all of them within the five that its alarm looks at.
+    for receives in (1, 2, 3):
+        batch = queue_batch([json.dumps(parked)])
+        batch["Records"][0]["attributes"]["ApproximateReceiveCount"] = str(receives)
+        assert failed_ids(bench.dispatch(batch, parking=NotedPauses())) == ["message-0"]
+
+    said = capsys.readouterr().out
+    assert (counted(said, "DispatchParked"), counted(said, "StillParked")) == (1, 3)
+    # Not even once for a topic: that is no fault of the code's.
+    assert counted(said, "DispatchFailed") == (0 if topicless else 1) < FAILURES["dispatch"].threshold
+    assert [line["outcome"] for line in bench.log_lines()] == ["parked", *3 * ["still_parked"]]
+
+
+def test_an_outage_that_the_retry_queue_meets_is_a_failure_of_the_function(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = json.dumps({"image": inserted(1, LEAD)["dynamodb"]["NewImage"]})
+
+    bench.dispatch(queue_batch([body]), records=Failing(Unavailable("records", "Throttled")))
+
+    said = capsys.readouterr().out
+    assert (counted(said, "DispatchFailed"), counted(said, "StillParked")) == (1, 0)
 
 
 def test_the_failure_of_a_message_is_counted_and_logged_with_its_tenant(
@@ -157,9 +199,10 @@ def test_the_failure_of_a_message_is_counted_and_logged_with_its_tenant(
         queue_batch([body]), topics=FailingTopics(bench.topics, {"acme": Unavailable("topics", "Throttled")})
     )
 
-    assert '"DispatchFailed":[1' in capsys.readouterr().out.replace(" ", "").replace(".0", "")
+    [line] = emf(capsys.readouterr().out)
+    assert (line["StillParked"], line["TenantId"]) == ([1], "acme")
     [line] = [line for line in bench.log_lines() if "outcome" in line]
-    assert (line["outcome"], line["tenant"], line["reason"]) == ("failed", "acme", "topics: Throttled")
+    assert (line["outcome"], line["tenant"], line["reason"]) == ("still_parked", "acme", "topics: Throttled")
 
 
 class NotedPauses:

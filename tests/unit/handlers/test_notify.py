@@ -96,13 +96,26 @@ def test_an_event_that_comes_twice_keeps_its_id(capsys: pytest.CaptureFixture[st
     assert [line["Notified"] for line in emf(capsys.readouterr().out)] == [[1], [1]]
 
 
-@pytest.mark.parametrize("error", [Unavailable("topics", "Throttled"), Refused("topics", "NotFound")])
+@pytest.mark.parametrize(
+    ("error", "counted"),
+    [
+        (Unavailable("topics", "Throttled"), "NotifyFailed"),
+        (Refused("topics", "InvalidParameter"), "NotifyFailed"),
+        (TypeError(), "NotifyFailed"),
+        # Its tenant's trouble: three tries of one event must not roll a release back.
+        (Refused("topics", "NotFound"), "TopicRefused"),
+        (Refused("topics", "AuthorizationError"), "TopicRefused"),
+        (Refused("topics", "KMSDisabled"), "TopicRefused"),
+    ],
+)
 def test_a_topic_that_takes_nothing_fails_the_call_so_that_lambda_tries_again(
-    error: Exception, capsys: pytest.CaptureFixture[str]
+    error: Exception, counted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(type(error)):
         notified(on_the_bus()[1], Topics(error))
-    assert [line["NotifyFailed"] for line in emf(capsys.readouterr().out)] == [[1]]
+    [line] = emf(capsys.readouterr().out)
+    assert {name for name in line if isinstance(line[name], list)} == {counted}
+    assert line.get("TenantId") == ("acme" if counted == "TopicRefused" else None)
 
 
 @pytest.mark.parametrize(
