@@ -139,6 +139,12 @@ def test_a_stage_begins_when_the_one_before_it_has_ended_and_its_rows_at_once(
     assert run(monkeypatch, ((one,), (other,)), ((after,),)) == 0
 
 
+def test_browsers_come_last() -> None:
+    places = ["e2e" in path.parts for path in PARALLEL.files()]
+    assert places == sorted(places)
+    assert len({*places}) == 2
+
+
 def test_modules_are_compiled_once_whatever_the_environment_says(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +161,6 @@ def test_the_command_names_marks_files_and_what_else_pytest_is_told(directory: P
         *("-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", "-m", "chaos", "-x"),
         *("tests/e2e/test_a.py", "tests/e2e/test_b.py"),
     ]
-    assert PARALLEL.command([])[:3] == ["nice", "-n", "10"]
+    assert PARALLEL.command([])[:3] == ["nice", "-n", "5"]
     assert PLATFORM.command([])[-1] == "tests/e2e/test_c.py"
     assert "--dist" not in ALONE.command([])
