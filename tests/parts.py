@@ -111,8 +111,8 @@ PLATFORM: Final = Part(
     processes=2,
     share="loadfile",
 )
-# They work, and little of them is in a hurry: the others go before, three to one (that is a niceness of 5; with
-# 10 it would be ten to one, and a browser's seconds might not be enough).
+# They work, and little of them is in a hurry: the others go before, three to one (that is a niceness of 5;
+# with 10 it would be ten to one, and a browser's seconds might not be enough).
 PARALLEL: Final = Part(
     "parallel",
     "unit, contract, infrastructure and browser tests",
