@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ops.dashboard import runs
-from ops.dashboard.site import Drawer, NoDashboard, serving
+from ops.dashboard.drawer import Drawer, NoDashboard
+from ops.dashboard.site import serving
 from ops.dashboard.windows import DEFAULT_PERIOD, DEFAULT_RANGE, PERIODS, RANGES, WHOLE
 from ops.local.errors import LocalPlatformError
 from ops.output import print_json
@@ -79,11 +81,11 @@ def command(
     Of the platform that runs in --home (`make up`) or of a demo that is running; else of the newest run.
     On AWS the same dashboards are in CloudWatch. Exit 1 when there is nothing to show.
     """
-    source = _source(home, run)
     if as_json:
-        _print(source, show, values or (), range_, period)
+        wanted = _asked(values or (), range_, period)
+        _print(_source(home, run), show, wanted)
     else:
-        _serve(source, port, seconds)
+        _serve(_source(home, run), port, seconds)
 
 
 def _source(home: Path, run: str | None) -> Source:
@@ -115,19 +117,24 @@ def _source(home: Path, run: str | None) -> Source:
 def _serve(source: Source, port: int, seconds: float | None) -> None:
     """Serve until Ctrl-C, or for so many seconds."""
     try:
-        with source, serving(source, port) as address:
+        with source, ExitStack() as served:
+            try:
+                address = served.enter_context(serving(source, port))
+            except OSError as error:
+                told = f"Port {port}: {error.strerror}; give another with --port (0: any free one)."
+                typer.echo(told, err=True)
+                raise typer.Exit(1) from error
             typer.echo(f"{source.title}: {address}\nCtrl-C ends it.")
             threading.Event().wait(seconds)
     except KeyboardInterrupt:
         typer.echo("")  # the terminal has ^C on the line
     except OSError as error:
-        typer.echo(f"Port {port}: {error.strerror}; give another with --port (0: any free one).", err=True)
+        typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
 
 
-def _print(source: Source, name: str | None, values: Sequence[str], range_: str | None, period: str) -> None:
+def _print(source: Source, name: str | None, wanted: Asked) -> None:
     """One dashboard's data as JSON; the platform's where none is named."""
-    wanted = _asked(values, range_, period)
     with source:
         drawer = Drawer(source)
         names = drawer.listing()["dashboards"]

@@ -54,7 +54,7 @@ class Body:
 def parse(text: str) -> Body:
     """Read a body.
 
-    Raises BodyError: not JSON, no list of widgets, or a widget without its place or properties.
+    Raises BodyError: not JSON, no list of widgets or of variables, a widget without its place or properties.
     """
     try:
         document = json.loads(text)
@@ -62,9 +62,12 @@ def parse(text: str) -> Body:
         raise BodyError(f"not JSON: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("widgets"), list):
         raise BodyError("no list of widgets")
+    variables = document.get("variables", [])
+    if not isinstance(variables, list):
+        raise BodyError("no list of variables")
     return Body(
         widgets=tuple(_widget(number, each) for number, each in enumerate(document["widgets"], start=1)),
-        variables=tuple(document.get("variables", ())),
+        variables=tuple(variables),
         inherit=document.get("periodOverride") == "inherit",
     )
 
@@ -73,7 +76,7 @@ def _widget(number: int, widget: Any) -> Widget:  # noqa: ANN401 (JSON of any sh
     try:
         place = Place(*(int(widget[name]) for name in ("x", "y", "width", "height")))
         kind, properties = str(widget["type"]), dict(widget["properties"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise BodyError(f"widget {number}: {type(error).__name__} {error}") from error
     if place.x < 0 or place.y < 0 or place.width < 1 or place.height < 1 or place.x + place.width > COLUMNS:
         raise BodyError(f"widget {number}: it is not on the grid of {COLUMNS} columns: {place}")

@@ -124,7 +124,7 @@ def _widget(widget: Widget, body: Body, seen: Seen, shown: Window, asked: Asked)
                 "alarms": [_alarm(each, seen.alarms) for each in properties.get("alarms", ())],
                 "states": list(properties.get("states", ())),
             }
-    except (ValueError, KeyError, TypeError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever is odd about one widget, the others are drawn
         return drawn | {"kind": "fault", "fault": f"This widget cannot be drawn: {_told(error)}"}
     return drawn | {"kind": "fault", "fault": f"Widgets of the kind {widget.kind!r} are not drawn here."}
 

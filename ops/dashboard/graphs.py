@@ -57,6 +57,8 @@ def graph(widget: Widget, store: MetricStore, shown: Window, choice: str, *, inh
     properties = widget.properties
     view = _VIEWS.get(str(properties.get("view", "timeSeries")), "table")
     written = int(properties.get("period", _WRITTEN_PERIOD))
+    if written < 1:
+        raise ValueError(f"period {written}: must be at least one second")
     whole = view in _ONE_VALUE and bool(properties.get("setPeriodToTimeRange"))
     seconds = shown.seconds if whole else windows.period(choice, written, shown, inherit=inherit)
     stretch = shown if whole else windows.aligned(shown, seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from ops.dashboard.body import BodyError
-from ops.dashboard.drawing import Asked, draw
+from ops.dashboard.drawer import Drawer, Ended, NoDashboard
+from ops.dashboard.drawing import Asked
 from ops.dashboard.markdown import RUNBOOK_PAGE, render
 from ops.dashboard.windows import DEFAULT_PERIOD
 
@@ -47,31 +49,17 @@ VARIABLE_PREFIX: Final = "v."
 """Of a variable's id in the page's address."""
 
 
-class NoDashboard(LookupError):
-    """There is no dashboard of that name; the message has the names of those that there are."""
+class AddressError(ValueError):
+    """The address asks for what there is not; the message says what there is."""
 
 
-class Drawer:
-    """Answers what the page asks. One drawing at a time: two cores have more to do than race each other."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._lock = threading.Lock()
-
-    def listing(self) -> dict[str, Any]:
-        """What there is: `title`, `live`, and the names of the `dashboards`."""
-        with self._lock:
-            names = list(self._source.bodies())
-        return {"title": self._source.title, "live": self._source.live, "dashboards": names}
-
-    def dashboard(self, name: str, asked: Asked) -> dict[str, Any]:
-        """One dashboard drawn. Raises NoDashboard, BodyError."""
-        with self._lock:
-            bodies = self._source.bodies()
-            if name not in bodies:
-                raise NoDashboard(f"there is no dashboard {name!r}; there are {', '.join(bodies) or 'none'}")
-            drawn = draw(bodies[name], self._source.seen(), asked)
-            return {"name": name, **drawn, "live": self._source.live, "notice": self._source.notice()}
+_REFUSED: Final[Mapping[type[Exception], HTTPStatus]] = {
+    AddressError: HTTPStatus.BAD_REQUEST,
+    NoDashboard: HTTPStatus.NOT_FOUND,
+    BodyError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    Ended: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+"""What is no fault of the server's, and is answered with its own message."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -85,14 +73,28 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*arguments)
 
     def do_GET(self) -> None:
-        """Answer one request."""
-        address = urlsplit(self.path)
+        """Answer one request. Of what nobody thought of, the log has one line; the reader is told that."""
+        try:
+            self._route()
+        except tuple(_REFUSED) as error:
+            self._fail(_REFUSED[type(error)], _said(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the reader gets an answer
+            print(f"GET {self.path!r}: {error!r}", file=sys.stderr)
+            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, "this server failed; where it runs it says why")
+
+    def _route(self) -> None:
         if not self._from_here():
             self._fail(HTTPStatus.MISDIRECTED_REQUEST, "ask this server by its address on loopback")
-        elif address.path == "/api/dashboards":
+            return
+        try:
+            address = urlsplit(self.path)
+        except ValueError as error:
+            raise AddressError(f"{self.path!r} is no address") from error
+        if address.path == "/api/dashboards":
             self._answer(self._drawer.listing())
         elif address.path == "/api/dashboard":
-            self._draw(dict(parse_qsl(address.query)))
+            query = dict(parse_qsl(address.query))
+            self._answer(self._drawer.dashboard(query.get("name", ""), asked(query)))
         elif address.path == RUNBOOK_PAGE:
             self._send(HTTPStatus.OK, runbook().encode(), _TYPES[".html"])
         else:
@@ -104,22 +106,12 @@ class _Handler(BaseHTTPRequestHandler):
         port = self.server.server_port
         return self.headers.get("Host") in {f"{LOOPBACK}:{port}", f"localhost:{port}"}
 
-    def _draw(self, query: Mapping[str, str]) -> None:
-        try:
-            self._answer(self._drawer.dashboard(query.get("name", ""), asked(query)))
-        except NoDashboard as error:
-            self._fail(HTTPStatus.NOT_FOUND, str(error))
-        except BodyError as error:
-            self._fail(HTTPStatus.UNPROCESSABLE_ENTITY, f"the dashboard's body: {error}")
-        except ValueError as error:
-            self._fail(HTTPStatus.BAD_REQUEST, str(error))
-
     def _file(self, path: str) -> None:
-        file = (ASSETS / path.lstrip("/")).resolve()
-        if not file.is_relative_to(ASSETS) or not file.is_file() or file.suffix not in _TYPES:
+        file = _asset(path)
+        if file is None:
             self._fail(HTTPStatus.NOT_FOUND, f"there is no {path}")
-            return
-        self._send(HTTPStatus.OK, file.read_bytes(), _TYPES[file.suffix])
+        else:
+            self._send(HTTPStatus.OK, file.read_bytes(), _TYPES[file.suffix])
 
     def _answer(self, value: object) -> None:
         self._send(HTTPStatus.OK, json.dumps(value, allow_nan=False).encode(), "application/json")
@@ -143,6 +135,20 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def _said(error: Exception) -> str:
+    return f"the dashboard's body: {error}" if isinstance(error, BodyError) else str(error)
+
+
+def _asset(path: str) -> Path | None:
+    """The page's own file of that name; None if it has none."""
+    try:
+        file = (ASSETS / path.lstrip("/")).resolve()
+        there = file.is_relative_to(ASSETS) and file.is_file() and file.suffix in _TYPES
+    except (OSError, ValueError):  # no name of a file at all: too long, or with a NUL
+        return None
+    return file if there else None
+
+
 def runbook() -> str:
     """The runbook as a page: what an alarm's description points to is read without a network, too."""
     page = (ASSETS / "runbook.html").read_text(encoding="utf-8")
@@ -150,23 +156,28 @@ def runbook() -> str:
 
 
 def asked(query: Mapping[str, str]) -> Asked:
-    """What a page's address asks for. Raises ValueError for what there is not."""
+    """What a page's address asks for. Raises AddressError for what there is not."""
     values = {
         name.removeprefix(VARIABLE_PREFIX): value
         for name, value in query.items()
         if name.startswith(VARIABLE_PREFIX)
     }
-    return Asked(query.get("range"), query.get("period", DEFAULT_PERIOD), values)
+    try:
+        return Asked(query.get("range"), query.get("period", DEFAULT_PERIOD), values)
+    except ValueError as error:
+        raise AddressError(str(error)) from error
 
 
 @contextmanager
 def serving(source: Source, port: int) -> Iterator[str]:
     """Serve the source's dashboards for the block; the value is the address.
 
-    `port` 0 takes a free one. Raises OSError when the port is taken.
+    `port` 0 takes a free one. Raises OSError when the port is taken. Once the block has ended, the source is
+    not asked any more.
     """
-    with ThreadingHTTPServer((LOOPBACK, port), partial(_Handler, Drawer(source))) as server:
-        server.daemon_threads = True
+    drawer = Drawer(source)
+    with ThreadingHTTPServer((LOOPBACK, port), partial(_Handler, drawer)) as server:
+        server.daemon_threads = True  # a browser keeps connections open on which it asks for nothing
         thread = threading.Thread(target=server.serve_forever, name="dashboard", daemon=True)
         thread.start()
         try:
@@ -174,3 +185,4 @@ def serving(source: Source, port: int) -> Iterator[str]:
         finally:
             server.shutdown()
             thread.join()
+            drawer.end()

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ops.dashboard.body import BodyError
 from ops.observing.search import matching
 
 if TYPE_CHECKING:
@@ -44,9 +45,17 @@ def read(
 ) -> list[Variable]:
     """The variables of a body with their choices, those of a search as the store knows them.
 
-    `wanted`: chosen values by id; a variable that is not among them has its default.
+    `wanted`: chosen values by id; a variable that is not among them has its default. Raises BodyError for a
+    variable that lacks what its kind needs.
     """
-    return [_read(each, store, wanted) for each in declared if each.get("type") in _TARGETS]
+    found = []
+    for number, each in enumerate(declared, start=1):
+        try:
+            if each.get("type") in _TARGETS:
+                found.append(_read(each, store, wanted))
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise BodyError(f"variable {number}: {type(error).__name__} {error}") from error
+    return found
 
 
 _TARGETS: Final = {"property": "property", "pattern": "pattern"}
@@ -109,13 +118,16 @@ def _with_property(document: dict[str, Any], name: str, value: str) -> dict[str,
         properties = widget["properties"]
         if name in properties:
             properties[name] = value
-        for row in properties.get("metrics", ()):
+        rows = properties.get("metrics")
+        for row in rows if isinstance(rows, list) else ():
             _set_dimension(row, name, value)
     return document
 
 
-def _set_dimension(row: list[Any], name: str, value: str) -> None:
+def _set_dimension(row: object, name: str, value: str) -> None:
     """In a row `[namespace, metric, dimension, value, ..., options]`, set the value of one dimension."""
+    if not isinstance(row, list):
+        return  # its widget says so when it is drawn
     for at in range(2, len(row) - 1, 2):
         if row[at] == name and isinstance(row[at + 1], str):
             row[at + 1] = value

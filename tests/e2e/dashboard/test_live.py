@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ops.dashboard.drawer import Drawer
 from ops.dashboard.drawing import Asked
-from ops.dashboard.site import Drawer
 from ops.dashboard.sources import Live, live
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ops.cli import app
+from ops.dashboard.sources import Recorded
 from tests.unit.dashboard.test_runs import kept
 
 if TYPE_CHECKING:
@@ -92,6 +94,31 @@ def test_a_taken_port_is_told(tmp_path: Path) -> None:
         result = dashboard(tmp_path, "--port", str(taken.getsockname()[1]), "--seconds", "0")
     assert result.exit_code == 1
     assert "--port" in result.output
+
+
+def test_what_is_no_fault_of_the_port_is_told_as_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_source: Recorded) -> Recorded:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    kept(tmp_path, "aaa111", at=1000)
+    monkeypatch.setattr(Recorded, "__enter__", full)
+    result = dashboard(tmp_path, "--port", "0", "--seconds", "0")
+    assert result.exit_code == 1
+    assert "No space left" in result.output
+    assert "Port 0" not in result.output
+
+
+def test_what_is_asked_for_is_checked_before_anything_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(_home: Path, _run: str | None) -> Recorded:
+        pytest.fail("it was opened")
+
+    monkeypatch.setattr("ops.commands.dashboard._source", opened)
+    for arguments in (("--range", "2m"), ("--set", "tenant")):
+        assert dashboard(tmp_path, "--json", *arguments).exit_code == 2
 
 
 def test_help_has_examples() -> None:

@@ -90,6 +90,30 @@ def test_a_widget_that_cannot_be_drawn_says_why_and_the_others_are_drawn(tmp_pat
 
 
 @pytest.mark.parametrize(
+    "odd",
+    [
+        {"period": 0},
+        {"period": -60},
+        {"yAxis": []},
+        {"annotations": 1},
+        {"metrics": 1},
+        {"metrics": [7]},
+    ],
+)
+def test_a_widget_of_an_odd_shape_takes_no_other_with_it(tmp_path: Path, odd: dict[str, Any]) -> None:
+    service = {"type": "property", "property": "Service", "id": "service"}
+    text = body(counts(**odd), counts(), variables=[service])
+    made = drawn(tmp_path, text, Asked(values={"service": "ingest"}))
+    assert [each["kind"] for each in made["widgets"]] == ["fault", "metric"]
+
+
+@pytest.mark.parametrize("variables", [[{"type": "pattern", "pattern": "X"}], ["tenant"], 1])
+def test_a_variable_of_an_odd_shape_is_refused(tmp_path: Path, variables: Any) -> None:
+    with pytest.raises(BodyError, match="variable"):
+        drawn(tmp_path, body(counts(), variables=variables))
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("{", "not JSON"),
@@ -97,6 +121,7 @@ def test_a_widget_that_cannot_be_drawn_says_why_and_the_others_are_drawn(tmp_pat
         ('{"widgets": [{"type": "text"}]}', "widget 1"),
         (body(widget(place=(20, 0, 6, 6))), "not on the grid"),
         (body(widget(place=(0, 0, 0, 6))), "not on the grid"),
+        (body(widget()).replace('"x": 0', '"x": 1e999'), "widget 1"),
     ],
 )
 def test_what_is_no_dashboard_is_refused(text: str, said: str) -> None:

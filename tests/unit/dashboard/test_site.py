@@ -5,19 +5,24 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import socket
 import threading
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from ops.dashboard.drawer import Drawer, Ended
+from ops.dashboard.drawing import Asked
 from ops.dashboard.site import RUNBOOK
 from tests.unit.dashboard.made import body, counts, store
 from tests.unit.dashboard.pages import MadeSource, site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from ops.dashboard.drawing import Seen
 
 
 @pytest.fixture
@@ -104,6 +109,75 @@ def test_the_page_s_own_files_are_served(address: str, path: str, kind: str) -> 
 )
 def test_no_other_file_is_served(address: str, path: str) -> None:
     assert get(address, path)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("/x\0y.js", 404),
+        (f"/{'x' * 300}.js", 404),
+        ("http://[x", 400),
+        ("/api/dashboard?name=%00", 404),
+    ],
+)
+def test_an_odd_address_is_answered(address: str, target: str, status: int) -> None:
+    where = urlsplit(address)
+    with socket.create_connection((str(where.hostname), int(where.port or 0)), timeout=30) as connection:
+        connection.sendall(f"GET {target} HTTP/1.0\r\nHost: {where.netloc}\r\n\r\n".encode())
+        answer = connection.makefile("rb").read()
+    assert answer.startswith(f"HTTP/1.0 {status} ".encode())
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["detail"]
+
+
+def test_what_nobody_thought_of_is_one_line_in_the_log_and_no_trace_for_the_reader(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Failing(MadeSource):
+        def bodies(self) -> Mapping[str, str]:
+            raise FileNotFoundError("local.json")
+
+    with store(tmp_path) as metrics, site(Failing(metrics, {})) as url:
+        for path in ("/api/dashboards", "/api/dashboard?name=x"):
+            status, _, text = get(url, path)
+            assert status == 500
+            assert "local.json" not in text
+            assert json.loads(text)["detail"].startswith("this server failed")
+    logged = capsys.readouterr().err.splitlines()
+    assert len(logged) == 2
+    assert all("FileNotFoundError('local.json')" in line for line in logged)
+
+
+def test_a_drawing_that_goes_on_is_waited_for_before_its_source_ends(tmp_path: Path) -> None:
+    began, over = threading.Event(), threading.Event()
+    outlived: list[bool] = []
+
+    class Slow(MadeSource):
+        def seen(self) -> Seen:
+            (serving,) = [each for each in threading.enumerate() if each.name == "dashboard"]
+            began.set()
+            serving.join()
+            # Whoever does not wait for this drawing ends its source now, and is given the time to.
+            outlived.append(over.wait(0.5))
+            return super().seen()
+
+    with store(tmp_path) as metrics:
+        with site(Slow(metrics, {"one": body(counts())})) as url:
+            reader = threading.Thread(target=get, args=(url, "/api/dashboard?name=one"))
+            reader.start()
+            assert began.wait(60)
+        over.set()
+        reader.join()
+    assert outlived == [False]
+
+
+def test_a_source_that_ended_is_not_asked(tmp_path: Path) -> None:
+    with store(tmp_path) as metrics:
+        drawer = Drawer(MadeSource(metrics, {"one": body(counts())}))
+        drawer.end()
+    with pytest.raises(Ended):
+        drawer.dashboard("one", Asked())
+    with pytest.raises(Ended):
+        drawer.listing()
 
 
 def test_everything_says_that_only_the_page_s_own_files_may_run(address: str) -> None:
