@@ -25,8 +25,11 @@ function notify(text) {
   at("notice").hidden = text === "";
 }
 
+/** Nobody answered: there is no server any more. */
+class NoAnswer extends Error {}
+
 async function ask(path, signal) {
-  const response = await fetch(path, { cache: "no-store", signal });
+  const response = await fetch(path, { cache: "no-store", signal }).catch((error) => { throw new NoAnswer(error.message); });
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.detail);
   return answer;
@@ -122,7 +125,7 @@ async function show() {
     document.body.dataset.drawn = String(Number(document.body.dataset.drawn ?? 0) + 1);
   } catch (error) {
     if (signal.aborted) return;
-    notify(error instanceof TypeError
+    notify(error instanceof NoAnswer
       ? "The server of these dashboards does not answer: it was ended, or is about to come back. What is shown is what it told last."
       : `This dashboard cannot be shown: ${error.message}`);
   }
