@@ -68,7 +68,7 @@ alarms:
   stuckWork: {{ threshold: 1, minutes: 5 }} # events parked, orders and webhooks given up
 
 dashboard: {dashboard} # dedicated, or shared: no dashboard of its own, the economical choice
-metrics: standard # or detailed: every metric of this tenant by operation too, up to 120 series that each cost
+metrics: standard # or detailed: every metric of this tenant by operation too, about 130 series that each cost
 encryption: platform # or {{ kmsKeyArn: "arn:aws:kms:..." }}: a key of the tenant's own for its topic
 synthetic: {synthetic} # true: made for storms, no real traffic
 """
