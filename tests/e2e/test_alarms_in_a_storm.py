@@ -194,12 +194,12 @@ def test_a_poisoned_queue_rings_for_its_worker_and_its_dead_letters(storm: Storm
 
 
 @contextmanager
-def unable_to_write_receipts(platform: RunningPlatform) -> Iterator[None]:
-    """The role of `ingest` may not write to the receipts table."""
-    iam, role = platform.client("iam"), "onceward-local_ingest"
+def without_the_right(platform: RunningPlatform, function: str, action: str) -> Iterator[None]:
+    """The role of a function may not do that any more."""
+    iam, role = platform.client("iam"), f"onceward-local_{function}"
     known = iam.get_role_policy(RoleName=role, PolicyName="calls")["PolicyDocument"]
     document: dict[str, Any] = json.loads(known) if isinstance(known, str) else known
-    statements = [each for each in document["Statement"] if "dynamodb:PutItem" not in str(each)]
+    statements = [each for each in document["Statement"] if action not in str(each)]
     assert len(statements) < len(document["Statement"])
     put = partial(iam.put_role_policy, RoleName=role, PolicyName="calls")
     put(PolicyDocument=json.dumps(document | {"Statement": statements}))
@@ -211,7 +211,7 @@ def unable_to_write_receipts(platform: RunningPlatform) -> Iterator[None]:
 
 def test_when_everything_is_down_one_alarm_tells_so_and_mutes_the_others(storm: Storm) -> None:
     since = storm.store.now_ms()
-    with unable_to_write_receipts(storm.platform):
+    with without_the_right(storm.platform, "ingest", "dynamodb:PutItem"):
         storm.waves(BAD)
     history = quiet_again(storm, since)
     muted = platforms("ingest-trouble", "api-trouble", "tenants-failing") | {ALPHA}
@@ -220,5 +220,18 @@ def test_when_everything_is_down_one_alarm_tells_so_and_mutes_the_others(storm: 
     )
     assert history.rang() == {DOWN} | muted | causes | alphas("failed-requests")
     assert groups(history) == {("tenants-failing-ingest", name) for name in storm.tenants}
+    assert {alarm for alarm, why in history.muted if why == "Alarm"} == muted
+    assert told(history) == [DOWN]
+
+
+def test_when_no_event_can_be_published_one_alarm_tells_so_and_mutes_the_others(storm: Storm) -> None:
+    since = storm.store.now_ms()
+    with without_the_right(storm.platform, "dispatch", "sns:Publish"):
+        storm.waves(BAD)
+    history = quiet_again(storm, since)
+    muted = platforms("tenants-stuck") | {ALPHA}
+    causes = platforms("dispatch-failing", "dispatch-parked", "tenants-stuck-dispatch")
+    assert history.rang() == {DOWN} | muted | causes | alphas("stuck-work")
+    assert groups(history) == {("tenants-stuck-dispatch", name) for name in storm.tenants}
     assert {alarm for alarm, why in history.muted if why == "Alarm"} == muted
     assert told(history) == [DOWN]
