@@ -104,6 +104,9 @@ def _is_json(content_type: str, *, suffixed: bool) -> bool:
         # Half of a surrogate pair, or a line break: what no media type has. A parameter both in one piece and
         # in pieces (`a*=x; a*0=y`): Python's reader of RFC 2231 cannot put these in an order.
         return False
+    # Python takes off blanks of every kind (no-break, form feed); HTTP, spaces and tabs (RFC 9110, 5.6.3).
+    if content_type.partition(";")[0].strip(" \t").lower() != media:
+        return False
     # A charset in RFC 2231's form comes back as a tuple; nobody needs that for `utf-8`.
     known = isinstance(charset, str) and charset.lower() in _CHARSETS
     return known and (media == _MEDIA_TYPE or (suffixed and media.endswith("+json")))

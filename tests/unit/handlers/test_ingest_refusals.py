@@ -141,6 +141,8 @@ def test_a_media_type_that_is_sent_twice_alike_counts_once(store: InMemoryReceip
         "application/json; charset*=utf-8''utf-16",
         "application/json; charset=ü",
         "application/json; a*=x; a*0=y",
+        "application/json\xa0",
+        "application/json\x0c; charset=utf-8",
     ],
 )
 def test_another_media_type_is_415(store: InMemoryReceipts, media: str) -> None:
