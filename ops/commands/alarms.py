@@ -48,7 +48,8 @@ def command(
     """Show the alarms that ring: whom for, since when, and what to do about it.
 
     On AWS as CloudWatch has them. The local AWS evaluates no alarms, so here they are worked out from their
-    definitions and what the local platform (or a run of it) measured. Exit code 1 when one rings.
+    definitions and what the local platform (or a run of it) measured. Exit code 1 when one rings, 2 when
+    it could not be looked at.
     """
     found = _listed(stage, run, home or HOME)
     if as_json:

@@ -27,7 +27,7 @@ _TIMEOUT_SECONDS: Final = 10
 _MOST_RECEIVES: Final = 3
 # Queues come and go with an update, which takes longer than this: they are asked for again.
 _BELIEVED_SECONDS: Final = 60.0
-# Six in a minute, the shortest period of AWS's own: enough of a queue whose depth stays what it is.
+# A dashboard's finest period (`ops.dashboard.windows`): a queue whose depth stays is told once in each.
 _SPARING_MS: Final = 10_000
 
 
@@ -44,14 +44,14 @@ class Queues:
     def look(self, now_ms: int, *, sparing: bool = False) -> Iterator[Point]:
         """Depth and age of each queue at this moment (ms since the epoch).
 
-        `sparing`: a queue as deep as it was told to be is told again after ten seconds only.
+        `sparing`: a queue as deep as it was told to be is told once in ten seconds of the clock.
         Raises what boto3 raises, OSError without a connection, and ValueError.
         """
         for url in self._found():
             messages = self._messages(url)
             depth = sum(message["IsVisible"] for message in messages)
             before, told_ms = self._told.get(url, (-1, 0))
-            if not sparing or depth != before or now_ms >= told_ms + _SPARING_MS:
+            if not sparing or depth != before or now_ms // _SPARING_MS != told_ms // _SPARING_MS:
                 self._told[url] = depth, now_ms
                 yield from self._measured(url.rpartition("_")[2], messages, depth, now_ms)
 
