@@ -26,7 +26,8 @@ from tests.infra.dashboard_bodies import (
     widgets,
 )
 from tests.infra.stages import STAGES, previewed, run_stage, tenant, updated, with_tenants
-from tests.infra.test_runbook import PAGE, commands, sections, unknown
+from tests.infra.test_runbook import PAGE, sections
+from tests.infra.test_runbook_commands import commands, refusal
 
 ALARMS = {
     "aws:cloudwatch/metricAlarm:MetricAlarm": "name",
@@ -273,7 +274,9 @@ def test_every_command_of_the_texts_can_be_typed() -> None:
     found = set(commands(text.replace(ANY, "TENANT")))
     assert len(found) > 5
     for command in found:
-        assert unknown(command) == [], command
+        why = refusal(command.replace("QUEUE", "orders-dlq"))
+        # Some are only named, without what they take.
+        assert why is None or why.startswith("Missing parameter"), command
 
 
 def test_the_texts_link_to_the_runbook_and_name_a_query_that_is_saved() -> None:
