@@ -28,8 +28,8 @@ class Share:
 
 @dataclass(frozen=True)
 class Alarm:
-    """Rings when `metric` and those of `plus` add up to at least `threshold`, in `periods` periods of
-    `period_seconds` in a row.
+    """Rings when `metric` and those of `plus`, less those of `minus`, add up to at least `threshold`, in
+    `periods` periods of `period_seconds` in a row.
 
     With `share` they must be so many and so large a part: a handful is a fault where few call, and noise
     where many do. With `wanted` it is the other way round: what is counted has to happen, and the alarm
@@ -47,6 +47,7 @@ class Alarm:
     period_seconds: int = WINDOW
     periods: int = 1
     plus: tuple[Metric, ...] = ()
+    minus: tuple[Metric, ...] = ()
     share: Share | None = None
     wanted: bool = False
     runbook: str = ""

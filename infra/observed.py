@@ -75,7 +75,7 @@ def watched(alarm: Alarm | QueryAlarm) -> int:
     """The metrics that an alarm names; a query names none."""
     if isinstance(alarm, QueryAlarm):
         return 0
-    return 1 + len(alarm.plus) + (len(alarm.share.of) if alarm.share else 0)
+    return 1 + len(alarm.plus) + len(alarm.minus) + (len(alarm.share.of) if alarm.share else 0)
 
 
 def told(names: Names, tenants: Iterable[Tenant], *, all_topics: bool = False) -> str:

@@ -92,19 +92,20 @@ def _watching(alarm: Alarm, made_dimensions: Mapping[str, pulumi.Input[str]]) ->
 
 def _needs_zeros(alarm: Alarm) -> bool:
     counted = alarm.metric.statistic == "Sum" and alarm.metric.namespace in _WITHOUT_ZEROS
-    return bool(alarm.plus or alarm.share) or counted
+    return bool(alarm.plus or alarm.minus or alarm.share) or counted
 
 
 def _filled(alarm: Alarm) -> dict[str, Any]:
     summed = _named("m", (alarm.metric, *alarm.plus))
+    less = _named("l", alarm.minus)
     of = _named("n", alarm.share.of if alarm.share else ())
-    total = _sum(summed)
+    total = f"{_sum(summed)} - ({_sum(less)})" if less else _sum(summed)
     if alarm.share:
         # By multiplying, since nothing can be divided by where nobody called.
         total = f"IF(100 * ({total}) >= {alarm.share.percent} * ({_sum(of)}), {total}, 0)"
     # One of them without data must not make the sum one without data.
     returned = aws.cloudwatch.MetricAlarmMetricQueryArgs(id="total", expression=total, return_data=True)
-    queries = [_query(name, metric, alarm.period_seconds) for name, metric in (summed | of).items()]
+    queries = [_query(name, metric, alarm.period_seconds) for name, metric in (summed | less | of).items()]
     # The price of FILL: of a metric that comes late the newest period is always a zero, and an alarm on it
     # alone never rings. So it rings for as many periods as it shall, out of enough to reach back to what came
     # late ("M out of N": CloudWatch's guide to metric math says so of FILL).

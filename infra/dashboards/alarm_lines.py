@@ -87,7 +87,8 @@ def _label(alarm: Alarm | QueryAlarm) -> str:
         return alarm.name
     if alarm.wanted:
         return f"{alarm.name} (below)"
-    return alarm.name if alarm.share is None else f"{alarm.name} (and {alarm.share.percent} %)"
+    but = "less providers', " if alarm.minus else ""
+    return alarm.name if alarm.share is None else f"{alarm.name} ({but}and {alarm.share.percent} %)"
 
 
 def _together(names: Sequence[str]) -> str:

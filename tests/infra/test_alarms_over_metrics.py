@@ -133,3 +133,25 @@ def test_one_tenant_whose_events_cannot_be_published_is_told_of_once_and_is_not_
     history = watched(store)
     assert history.rang() == platforms("tenants-stuck", "tenants-stuck-dispatch", "dispatch-parked")
     assert told(history) == [platform("tenants-stuck")]
+
+
+def test_a_tenants_provider_that_is_down_is_not_everybody(store: MetricStore) -> None:
+    calls(store, range(AFTER.stop), 5, "Count")
+    calls(store, TROUBLE, 5, "5XXError")
+    # Five calls a minute, of which the provider of one tenant is to blame for all.
+    for name, times in {"EffectFailed": 2, "EffectUnknown": 2, "LookupImpossible": 1}.items():
+        count(store, TROUBLE, times, "execute", name)
+    history = watched(store)
+    assert platform("api-5xx") in history.rang()
+    assert not history.rang() & platforms("calls-failing", "platform-down")
+
+
+# Of five calls a minute: half of all in five minutes are twelve and a half.
+@pytest.mark.parametrize(("failed", "rings"), [(2, False), (3, True)])
+def test_calls_fail_for_everybody_from_half_of_them_on_that_no_provider_is_to_blame_for(
+    store: MetricStore, failed: int, *, rings: bool
+) -> None:
+    calls(store, range(AFTER.stop), 5, "Count")
+    calls(store, TROUBLE, failed + 2, "5XXError")
+    count(store, TROUBLE, 2, "execute", "EffectUnknown")
+    assert (platform("platform-down") in watched(store).rang()) is rings
