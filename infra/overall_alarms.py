@@ -17,8 +17,8 @@ from infra.tenant_alarms import ANSWERERS
 # Half of all that comes, and no less than ten of it: on a quiet stage two failures of three are no outage.
 _HALF: Final = 50
 _SOME: Final = 10
-# 502, 504 and 503 of `execute` for a provider's sake: each is one call's answer. They come through a log: where
-# that is later than the API's own count, they look like ours for so long.
+# 502, 504 and 503 of `execute` for a provider's sake: each is one call's answer. They come through a log:
+# where that is later than the API's own count, they look like ours for so long.
 _OF_PROVIDERS: Final = ("EffectFailed", "EffectUnknown", "LookupImpossible")
 _WORKERS_DONE: Final = {"deliver": "Delivered", "fulfil": "Completed"}
 

@@ -75,12 +75,13 @@ def _put(store: MetricStore, minutes: Iterable[int], times: int, series: SeriesN
     )
 
 
-def watched(store: MetricStore) -> History:
-    """What all alarms of the stage make of it, from the first minute to the last."""
+def watched(store: MetricStore, *names: str) -> History:
+    """What all alarms of the stage, or those of these names, make of it, from the first minute to the last."""
     kinds = (METRIC_ALARM, COMPOSITE_ALARM)
     made = [(each.type, each.inputs) for kind in kinds for each in updated("prod").of_type(kind)]
-    # The mapping's id is AWS's own, and here no text.
-    return watch(Definitions(tuple(made)), store, at(0), at(AFTER.stop))
+    wanted = [each for each in made if not names or (each[1].get("name") or each[1]["alarmName"]) in names]
+    assert len(wanted) == len(names) or not names
+    return watch(Definitions(tuple(wanted)), store, at(0), at(AFTER.stop))
 
 
 def told(history: History) -> list[str]:
@@ -155,3 +156,42 @@ def test_calls_fail_for_everybody_from_half_of_them_on_that_no_provider_is_to_bl
     calls(store, TROUBLE, failed + 2, "5XXError")
     count(store, TROUBLE, 2, "execute", "EffectUnknown")
     assert (platform("platform-down") in watched(store).rang()) is rings
+
+
+# Ten in five minutes, and half of all.
+HALF: Final = pytest.mark.parametrize(
+    ("bad", "fine", "rings"), [(10, 10, True), (9, 0, False), (10, 11, False), (0, 0, False)]
+)
+
+
+def everybody_is_hit(store: MetricStore) -> frozenset[str]:
+    """Of the alarms that mean everybody, and the one over them, those that rang."""
+    parts = ("calls-failing", "requests-failing", "dispatch-failing", "work-failing")
+    return watched(store, *map(platform, ("platform-down", *parts))).rang()
+
+
+@HALF
+def test_half_of_all_receipts_that_are_parked_are_everybodys(
+    store: MetricStore, bad: int, fine: int, *, rings: bool
+) -> None:
+    count(store, TROUBLE[:1], bad, "dispatch", "DispatchParked")
+    count(store, TROUBLE[:1], fine, "dispatch", "Dispatched")
+    assert everybody_is_hit(store) == (platforms("dispatch-failing", "platform-down") if rings else set())
+
+
+@HALF
+def test_half_of_all_work_that_breaks_is_everybodys(
+    store: MetricStore, bad: int, fine: int, *, rings: bool
+) -> None:
+    # Of both workers together: no half of either alone would do.
+    count(store, TROUBLE[:1], bad - bad // 2, "deliver", "WorkBroke")
+    count(store, TROUBLE[:1], bad // 2, "fulfil", "WorkBroke")
+    count(store, TROUBLE[:1], fine // 2, "deliver", "Delivered")
+    count(store, TROUBLE[:1], fine - fine // 2, "fulfil", "Completed")
+    assert everybody_is_hit(store) == (platforms("work-failing", "platform-down") if rings else set())
+
+
+def test_work_that_fails_for_its_destinations_sake_is_not(store: MetricStore) -> None:
+    count(store, TROUBLE, 10, "deliver", "DeliveryFailed")
+    count(store, TROUBLE, 10, "fulfil", "FulfilmentFailed")
+    assert everybody_is_hit(store) == set()
