@@ -121,7 +121,12 @@ def _of_others() -> tuple[Composite, ...]:
             ("pending-too-old",),
             "pending-too-old",
         ),
-        Composite("provider-trouble", "A provider does not answer.", ("effect-unknown",), "effect-unknown"),
+        Composite(
+            "provider-trouble",
+            "A provider fails or does not answer: `onceward alarms` says whose.",
+            ("effect-unknown", "tenants-provider-trouble"),
+            "effect-unknown",
+        ),
     )
 
 

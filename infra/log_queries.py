@@ -87,7 +87,7 @@ def _of_trouble(names: Names) -> tuple[LogQuery, ...]:
             "5xx by reason",
             takers,
             f"{_LINES} and status >= 500",
-            f"{_EXAMPLE}, count_distinct(tenant) as tenants by service, outcome, reason",
+            f"{_EXAMPLE} by tenant, service, outcome, reason",
             _MOST,
         ),
         _query(

@@ -41,6 +41,7 @@ _SHARE_OUT_OF: Final = 3
 TOGETHER: Final = "alarm"
 """The composite over a tenant's own alarms, which pages for them."""
 FAILED_REQUESTS: Final = "tenant-failed-requests"
+PROVIDER_TROUBLE: Final = "tenant-provider-trouble"
 THROTTLED_REQUESTS: Final = "tenant-throttled-requests"
 STUCK_WORK: Final = "tenant-stuck-work"
 FAILED_DELIVERIES: Final = "tenant-failed-deliveries"
@@ -53,6 +54,7 @@ def own_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
     if not wanted.enabled or tenant.dashboard != "dedicated":
         return ()
     failed = tuple(metrics.of_tenant(names, tenant.id, each, "Failed") for each in ANSWERERS)
+    trouble = metrics.of_tenant(names, tenant.id, "execute", "EffectTrouble")
     throttled = metrics.of_tenant(names, tenant.id, API, "Throttled")
     stuck = [metrics.of_tenant(names, tenant.id, each, name) for each, name in HELD_UP]
     return (
@@ -65,6 +67,16 @@ def own_alarms(tenant: Tenant, names: Names) -> tuple[Alarm, ...]:
             plus=failed[1:],
             share=Share(_counted(failed), wanted.failed_requests.share_percent),
             runbook=FAILED_REQUESTS,
+        ),
+        # To its callers a 5xx like any other, so as many of them are bad.
+        Alarm(
+            "provider-trouble",
+            f"What tenant {tenant.id} sends is answered with 5xx for its provider.",
+            trouble,
+            wanted.failed_requests.threshold,
+            wanted.failed_requests.minutes * MINUTE,
+            share=Share(_counted((trouble,)), wanted.failed_requests.share_percent),
+            runbook=PROVIDER_TROUBLE,
         ),
         Alarm(
             "throttled-requests",
@@ -107,6 +119,15 @@ def tenant_rules(
     quiet = tuple(silenced)
     return (
         *(_failing(names, function, quiet) for function in ANSWERERS),
+        QueryAlarm(
+            "tenants-provider-trouble",
+            "A quarter of a tenant's payments and appointments is answered with 5xx for its provider.",
+            _of_service(names, "execute", "AVG", "EffectTrouble", quiet),
+            _FAILING_SHARE,
+            PROVIDER_TROUBLE,
+            periods=_SHARE_PERIODS,
+            out_of=_SHARE_OUT_OF,
+        ),
         QueryAlarm(
             "tenants-throttled",
             "Half of what a tenant sends is over its tier's limits: its callers get 429.",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FUNCTION: Final = "execute"
 # What a tenant's provider is at fault for: outcome and metric. None of it counts as Failed, which is ours to
-# mend, and rolls releases back (infra.failure_alarms).
+# mend, and rolls releases back (infra.failure_alarms); all of it counts as `EffectTrouble`, its tenant's.
 _OUTSIDE: Final[Mapping[type[OncewardError], tuple[str, str]]] = {
     EffectFailed: ("effect_failed", "EffectFailed"),
     EffectUnknown: ("effect_unknown", "EffectUnknown"),
@@ -55,7 +55,8 @@ class ExecuteTrace(RequestTrace):
 
     def close(self, status: int, request_ms: float) -> None:
         """Say it."""
-        self._counts |= self._incidents
+        # A zero where it had no trouble, as of Failed: the average is the share.
+        self._counts = {"EffectTrouble": 0} | self._counts | self._incidents
         super().close(status, request_ms)
 
     def refused(self, error: OncewardError) -> None:
@@ -65,6 +66,6 @@ class ExecuteTrace(RequestTrace):
             super().refused(error)
             return
         self._outcome, metric = outside
-        self._counts = {metric: 1}
+        self._counts = {metric: 1, "EffectTrouble": 1}
         self._more["reason"] = str(error)
         self._names(error)

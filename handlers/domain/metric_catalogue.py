@@ -74,6 +74,7 @@ _EFFECTS: Final = (
     _count("InProgress", "a duplicate whose first one still runs (409)"),
     _count("Takeover", "a request that resumed an earlier attempt's claim"),
     _count("FinalRefusal", "a final no of the effect's own (declined, slot taken), stored and replayed"),
+    _count("EffectTrouble", "1 for a request answered with 5xx for its provider's sake, 0 for any other"),
     _count("EffectFailed", "an effect that certainly did not happen, for its destination's sake"),
     _count("EffectUnknown", "an effect of which nobody can say whether it happened (504)"),
     _count("LookupImpossible", "an effect too old to be sent again that cannot be looked up (503)"),
@@ -136,7 +137,7 @@ BY_FUNCTION: Final[Mapping[str, tuple[Emitted, ...]]] = {
 
 PER_TENANT: Final[Mapping[str, frozenset[str]]] = {
     "ingest": frozenset({"Accepted", "Replayed", "Failed"}),
-    "execute": frozenset({"Accepted", "Replayed", "Failed"}),
+    "execute": frozenset({"Accepted", "Replayed", "Failed", "EffectTrouble"}),
     # Only of tenants that exist: strangers cannot make series.
     "webhooks": frozenset({"Accepted", "Replayed", "Failed", "Unauthorized"}),
     "read": frozenset({"Failed"}),

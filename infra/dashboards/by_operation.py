@@ -51,7 +51,14 @@ _GROUPS: Final = (
         frozenset(
             {
                 *("Accepted", "FinalRefusal", "EffectFailed", "EffectUnknown", "LookupImpossible"),
-                *("EffectOrphaned", "SeveralCharges", "Takeover", "Abandoned", "ResponseTooLarge"),
+                *(
+                    "EffectTrouble",
+                    "EffectOrphaned",
+                    "SeveralCharges",
+                    "Takeover",
+                    "Abandoned",
+                    "ResponseTooLarge",
+                ),
             }
         ),
     ),

@@ -48,6 +48,7 @@ def _ours(names: Names) -> tuple[Graph, ...]:
 
 def _of_effects(names: Names) -> tuple[Graph, ...]:
     outside = {
+        "EffectTrouble": "5xx for a provider",
         "EffectFailed": "did not happen (502)",
         "EffectUnknown": "nobody knows (504)",
         "LookupImpossible": "too old to be asked (503)",

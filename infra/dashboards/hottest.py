@@ -3,10 +3,11 @@
 Metrics Insights has no OR, so each list is about one function; one query a widget is CloudWatch's limit too.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from infra import metrics
-from infra.dashboards.sections import NEW, section
+from infra.dashboards.sections import FAILED, NEW, section
 from infra.expressions import Function, Select
 from infra.metrics import ONCEWARD
 from infra.naming import Names
@@ -52,7 +53,7 @@ def _busiest(names: Names) -> tuple[Graph, ...]:
 
 
 def _failing(names: Names) -> tuple[Graph, ...]:
-    return tuple(
+    failing = tuple(
         Graph(
             f"Failing most: share, {answerer}",
             "share (1 = all)",
@@ -60,6 +61,22 @@ def _failing(names: Names) -> tuple[Graph, ...]:
             width=6,
         )
         for answerer in ANSWERERS
+    )
+    down = _ranked(names, "AVG", "execute", "EffectTrouble")
+    trouble = metrics.onceward(names, "execute", "EffectTrouble")
+    return (
+        *failing,
+        Graph("Answered with 5xx for its provider: share", "share (1 = all)", (down,), width=12),
+        Graph(
+            "The same, of all tenants",
+            "requests per {period}",
+            (
+                Line(trouble, "5xx for a provider", colour=FAILED),
+                Line(replace(trouble, statistic="SampleCount"), "all requests", right=True, colour=NEW),
+            ),
+            right_unit="requests per {period}",
+            width=12,
+        ),
     )
 
 

@@ -61,7 +61,8 @@ def graphs(names: Names, tenant_id: str) -> tuple[Widget, ...]:
         section("What it sends", "New requests take effect; duplicates are answered as the first one was."),
         *_sent(names, tenant_id),
         section(
-            "What fails, and what is refused", "Ours: 5xx. Its own: more than its tier lets through (429)."
+            "What fails, and what is refused",
+            "Ours: 5xx. Its provider's: 5xx too. Its own: more than its tier lets through (429).",
         ),
         *_failing(names, tenant_id),
         section("What follows", "Events and work come once they can: late, not lost."),
@@ -102,6 +103,7 @@ def _sent(names: Names, tenant_id: str) -> tuple[Graph, ...]:
 
 def _failing(names: Names, tenant_id: str) -> tuple[Graph, ...]:
     failed = _of_all(names, tenant_id, "failed", "Failed")
+    trouble = metrics.of_tenant(names, tenant_id, "execute", "EffectTrouble")
     everything = Line(_throttled(names, tenant_id, "SampleCount"), "all with a key", right=True, colour=NEW)
     return (
         Graph(
@@ -115,29 +117,44 @@ def _failing(names: Names, tenant_id: str) -> tuple[Graph, ...]:
                     "webhooks: sender not proved",
                 ),
             ),
-            width=6,
+        ),
+        Graph(
+            "Answered with 5xx for its provider",
+            "requests per {period}",
+            (
+                Line(trouble, "5xx", colour=FAILED),
+                Line(
+                    replace(trouble, statistic="SampleCount"),
+                    "all payments, appointments",
+                    right=True,
+                    colour=NEW,
+                ),
+            ),
+            right_unit="requests per {period}",
         ),
         Graph(
             "Share that failed, by function",
             "share (1 = all)",
-            tuple(
-                Line(metrics.of_tenant(names, tenant_id, each, "Failed", "Average"), each)
-                for each in ANSWERERS
+            (
+                *(
+                    Line(metrics.of_tenant(names, tenant_id, each, "Failed", "Average"), each)
+                    for each in ANSWERERS
+                ),
+                Line(replace(trouble, statistic="Average"), "for its provider"),
             ),
-            width=6,
         ),
         Graph(
             "Over its limits (429)",
             "requests per {period}",
             (Line(_throttled(names, tenant_id, "Sum"), "throttled"), everything),
             right_unit="requests per {period}",
-            width=6,
+            width=12,
         ),
         Graph(
             "Share over its limits",
             "share (1 = all)",
             (Line(_throttled(names, tenant_id, "Average"), "throttled"),),
-            width=6,
+            width=12,
         ),
     )
 

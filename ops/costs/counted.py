@@ -54,11 +54,11 @@ FRESH: Final[Mapping[str, tuple[Step, ...]]] = {
         Step("notify", publishes=1, log_bytes=580),
     ),
     "payments": (
-        Step("execute", writes=3, log_bytes=1_100, stores=1_050),
+        Step("execute", writes=3, log_bytes=1_210, stores=1_050),
         Step("dispatch", writes=1, publishes=1, log_bytes=720, stores=450),
     ),
     "appointments": (
-        Step("execute", writes=4, log_bytes=1_100, stores=1_250),
+        Step("execute", writes=4, log_bytes=1_210, stores=1_250),
         Step("dispatch", writes=1, publishes=1, log_bytes=720, stores=450),
     ),
     "webhooks": (
@@ -73,8 +73,8 @@ functions keep for a minute, are counted for every request: seldom and of many t
 DUPLICATE: Final[Mapping[str, Step]] = {
     "leads": Step("ingest", writes=2, log_bytes=1_100),
     "orders": Step("ingest", writes=1, log_bytes=1_100),
-    "payments": Step("execute", writes=2, log_bytes=1_100),
-    "appointments": Step("execute", writes=2, log_bytes=1_100),
+    "payments": Step("execute", writes=2, log_bytes=1_210),
+    "appointments": Step("execute", writes=2, log_bytes=1_210),
     "webhooks": Step("webhooks", writes=2, reads=0.5, log_bytes=1_150),
 }
 """By operation: a duplicate, which its receipt answers."""

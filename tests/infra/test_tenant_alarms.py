@@ -21,7 +21,7 @@ COMPOSITE = "aws:cloudwatch/compositeAlarm:CompositeAlarm"
 RULES = {
     *(f"tenants-failing-{function}" for function in ("ingest", "execute", "webhooks", "read")),
     *(f"tenants-stuck-{function}" for function in ("dispatch", "notify", "deliver", "fulfil", "reconcile")),
-    *("tenants-throttled", "tenants-deliveries"),
+    *("tenants-throttled", "tenants-deliveries", "tenants-provider-trouble"),
 }
 
 
@@ -77,7 +77,8 @@ def test_a_query_is_about_what_is_emitted_for_each_tenant_of_this_stage_alone(ru
         emitted = set(metric_catalogue.PER_TENANT[function])
     assert asked.name in emitted
     # An average of what is 1 or 0 on every request is a share; what is there in trouble only can be summed.
-    assert asked.statistic == ("Average" if asked.name in {"Failed", "Throttled"} else "Sum")
+    shares = {"Failed", "Throttled", "EffectTrouble"}
+    assert asked.statistic == ("Average" if asked.name in shares else "Sum")
 
 
 def test_a_query_has_a_line_for_each_tenant_and_the_worst_first() -> None:
@@ -92,7 +93,8 @@ def test_a_query_has_a_line_for_each_tenant_and_the_worst_first() -> None:
 
 def test_a_share_has_to_last_and_a_count_rings_at_once() -> None:
     for name, alarm in on_all_tenants(previewed("prod"), "prod").items():
-        share = {"tenants-throttled": 0.5}.get(name, 0.25 if "failing" in name else None)
+        quarters = "failing" in name or name == "tenants-provider-trouble"
+        share = {"tenants-throttled": 0.5}.get(name, 0.25 if quarters else None)
         m_of_n = (alarm.inputs["datapointsToAlarm"], alarm.inputs["evaluationPeriods"])
         assert alarm.inputs["threshold"] == (share or 1)
         assert m_of_n == ((2, 3) if share else (1, 1))
@@ -128,14 +130,14 @@ def test_a_tenant_whose_alarms_are_off_rings_neither_its_own_nor_those_of_all() 
 def test_a_tenant_that_shares_its_dashboard_shares_its_alarms() -> None:
     run = dev(tenant("bee", dashboard="shared"), tenant("tea"))
     own = {each.name for kind in (ALARM, COMPOSITE) for each in run.of_type(kind) if "." in each.name}
-    rules = ("failed-requests", "throttled-requests", "failed-deliveries", "stuck-work")
+    rules = ("failed-requests", "provider-trouble", "throttled-requests", "failed-deliveries", "stuck-work")
     assert own == {"tea.alarm", *(f"tea.alarm.{rule}" for rule in rules)}
 
 
 def test_a_tenants_own_alarms_tell_by_the_one_over_them() -> None:
     run = dev(tenant("bee"))
     children = [each.inputs for each in run.of_type(ALARM) if each.name.startswith("bee.")]
-    assert len(children) == 4
+    assert len(children) == 5
     assert not [each for each in children if each.keys() & {"alarmActions", "okActions"}]
     rule = run.one(COMPOSITE, "bee.alarm").inputs["alarmRule"]
     assert rule == " OR ".join(f'ALARM("{each["name"]}")' for each in children)
@@ -164,6 +166,13 @@ def test_its_alarms_have_the_thresholds_of_its_file() -> None:
         f"IF(100 * ({failures}) >= 3 * ({requests}), {failures}, 0)",
         600,
         {("Failed", service, stat) for service in SERVICES for stat in ("Sum", "SampleCount")},
+    )
+    trouble = run.one(ALARM, "bee.alarm.provider-trouble").inputs
+    assert trouble["threshold"] == 7
+    assert summary(trouble) == (
+        "IF(100 * (FILL(m0, 0)) >= 3 * (FILL(n0, 0)), FILL(m0, 0), 0)",
+        600,
+        {("EffectTrouble", "onceward-dev_execute", stat) for stat in ("Sum", "SampleCount")},
     )
     assert throttled == (
         "IF(100 * (FILL(m0, 0)) >= 40 * (FILL(n0, 0)), FILL(m0, 0), 0)",

@@ -8,7 +8,7 @@ from handlers.domain import metric_catalogue
 from handlers.domain.metric_catalogue import IN_DETAIL, OF_TENANT
 from infra.timeouts import TIMEOUTS
 from tests.emitting.everything import RUNS, everything, said_by
-from tests.emitting.heard import Series, catalogued
+from tests.emitting.heard import Heard, Series, catalogued
 
 TRACE = "1-5759e988-bd862e3fe1be46a994272793"
 # What is behind a claim; `read` and `notify` make none, and a refused request has none yet.
@@ -60,19 +60,33 @@ def test_only_a_tenant_in_detail_has_series_by_operation(function: str) -> None:
     assert (frozenset(IN_DETAIL) in detailed) == (function not in metric_catalogue.NEVER_IN_DETAIL)
 
 
+def of_tenants(heard: Heard, name: str) -> list[int]:
+    """Every value of a metric that is emitted for a tenant."""
+    return [
+        line[name][0]
+        for line in heard.metrics
+        for each in line["_aws"]["CloudWatchMetrics"]
+        if list(OF_TENANT) in each["Dimensions"] and name in {metric["Name"] for metric in each["Metrics"]}
+    ]
+
+
 @pytest.mark.parametrize("function", ["ingest", "execute", "webhooks", "read"])
 def test_the_average_of_failed_is_the_share_of_a_tenants_requests_that_failed(function: str) -> None:
     heard = said_by(function, detailed=False)
-    failed = [
-        line["Failed"][0]
-        for line in heard.metrics
-        if any(list(OF_TENANT) in each["Dimensions"] for each in line["_aws"]["CloudWatchMetrics"])
-        and "Failed" in line
-    ]
+    failed = of_tenants(heard, "Failed")
     # Each request has its line, but for those whose sender did not prove who it is.
     requests = [line for line in heard.lines if line["outcome"] != "unauthorized"]
     assert len(failed) == len(requests)
     assert sum(failed) == len([line for line in requests if line["outcome"] == "failed"]) > 0
+
+
+def test_a_tenants_share_of_5xx_is_that_of_its_failures_and_its_providers_together() -> None:
+    heard = said_by("execute", detailed=False)
+    failed, trouble = of_tenants(heard, "Failed"), of_tenants(heard, "EffectTrouble")
+    answered = [line["status"] for line in heard.lines]
+    assert len(trouble) == len(failed) == len(answered)
+    assert sum(trouble) > 0
+    assert sum(failed) + sum(trouble) == len([status for status in answered if status >= 500])
 
 
 @pytest.mark.parametrize("function", sorted(RUNS))

@@ -47,6 +47,7 @@ def test_every_request_is_one_line_and_its_counts(
         assert private not in line
     emitted = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
     counted = {name for each in emitted for name in each if isinstance(each[name], list)}
-    assert counted == metrics | {"Failed", "RequestLatency", "StoreLatency"}
+    assert counted == metrics | {"Failed", "EffectTrouble", "RequestLatency", "StoreLatency"}
+    assert [each["EffectTrouble"] for each in emitted] == [[1 if outcome.startswith("effect_") else 0]]
     assert [each["Failed"] for each in emitted] == [[1 if outcome == "failed" else 0]]
     assert {each["Service"] for each in emitted} == {"onceward-local_execute"}
