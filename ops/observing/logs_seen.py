@@ -79,12 +79,24 @@ class LogsSeen:
                 yield self._of_answer(one, filters)
 
     def _invocations(self) -> Iterator[Invocation]:
-        prefix = self._names.log_group("")
-        pages = self._aws.logs.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=prefix)
-        for group in [group["logGroupName"] for page in pages for group in page["logGroups"]]:
+        for group in self._groups():
             if group not in self._logs:
                 self._logs[group] = InvocationLog(self._aws.logs, group, self._since_ms)
-            yield from self._logs[group].new()
+            try:
+                yield from self._logs[group].new()
+            except self._aws.logs.exceptions.ResourceNotFoundException:
+                continue  # a function that nobody has called
+
+    def _groups(self) -> list[str]:
+        """The logs of the stage's functions.
+
+        DescribeLogGroups is not asked: to say how large they are the local AWS reads all that is in them,
+        and fails where something is written meanwhile, as in a storm it is.
+        """
+        prefix = self._names.platform("")
+        pages = self._aws.functions.get_paginator("list_functions").paginate()
+        names = [function["FunctionName"] for page in pages for function in page["Functions"]]
+        return [self._names.log_group(name.removeprefix(prefix)) for name in names if name.startswith(prefix)]
 
     def _of_invocation(self, invocation: Invocation, filters: list[MetricFilter]) -> Iterator[Point]:
         contents = [content for line in invocation.lines if (content := emf.structured(line)) is not None]

@@ -131,7 +131,7 @@ def test_the_depth_and_age_of_a_queue_are_those_of_its_messages(
         oldest_ms = min(int(message["Attributes"]["SentTimestamp"]) for message in there)
         aws = Clients(sources(platform.outputs).endpoint, platform.outputs.region)
         later = {point.series: point.value for point in Queues(aws, NAMES).look(oldest_ms + 90_000)}
-        assert later[age] == 90
+        assert later[age] == pytest.approx(90, abs=1)  # the local AWS's list has whole seconds
         origin = observed.store.origin(depth)
         assert origin is not None
         assert origin.startswith("observed here")

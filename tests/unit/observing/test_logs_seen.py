@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -19,6 +20,8 @@ from tests.unit.storm.stories import good
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from ops.local.clients import Clients
 
 AWS: Any = None
 
@@ -78,6 +81,44 @@ def test_few_points_are_held_however_much_there_is_to_read(
         held = max(held, alive() - before)
     assert count == 5_000
     assert held < 100
+
+
+def test_the_logs_are_those_of_the_stages_functions_also_of_one_that_nobody_has_called() -> None:
+    aws = FakeAws("onceward-local_ingest", "onceward-local_notify", "onceward-dev_ingest", "other")
+    logs = LogsSeen(cast("Clients", aws), Names("local"), None, 0)
+    assert functions(logs.new()) == ["ingest"]
+    assert aws.logs.asked == ["/aws/lambda/onceward-local_ingest", "/aws/lambda/onceward-local_notify"]
+
+
+class NotThere(Exception):
+    """What the API raises of a log group that is not there."""
+
+
+class FakeAws:
+    """Functions of these names, of which ingest was called once. It has no list of log groups to ask for."""
+
+    def __init__(self, *names: str) -> None:
+        listed = {"Functions": [{"FunctionName": name} for name in names]}
+        pages = SimpleNamespace(paginate=lambda: [listed])
+        self.functions = SimpleNamespace(get_paginator=lambda operation: {"list_functions": pages}[operation])
+        self.logs = FakeLogs()
+
+
+class FakeLogs:
+    exceptions = SimpleNamespace(ResourceNotFoundException=NotThere)
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def get_paginator(self, operation: str) -> Any:
+        assert operation == "describe_metric_filters"
+        return SimpleNamespace(paginate=lambda **_asked: [])
+
+    def filter_log_events(self, *, logGroupName: str, **_asked: int) -> dict[str, Any]:  # noqa: N803
+        self.asked.append(logGroupName)
+        if not logGroupName.endswith("ingest"):
+            raise NotThere
+        return {"events": [{"logStreamName": "s", "timestamp": 1, "message": "END"}]}
 
 
 def alive() -> int:
