@@ -19,7 +19,7 @@ from infra.components.event_bus import EventBus, Notifications, Schedule
 from infra.components.function import Bundle
 from infra.components.functions import Functions, Wiring, make_functions
 from infra.components.log_queries import LogQueries
-from infra.components.operations import Operations
+from infra.components.operations import Operations, rules_on_all
 from infra.components.queues import Queues
 from infra.components.tables import Tables
 from infra.components.tenant import Shared, TenantResources
@@ -36,8 +36,8 @@ REPOSITORY: Final = Path(__file__).resolve().parent.parent
 def deploy() -> None:
     """Read the stage's settings and tenants, declare everything, export what DESIGN section 6 lists.
 
-    Raises `infra.settings.SettingsError`, `tenants.errors.TenantFileError`, ValueError (stack name) or
-    `infra.access_log.TooManyTenants` before anything is declared.
+    Raises `infra.settings.SettingsError`, `tenants.errors.TenantFileError`, ValueError (stack name),
+    `infra.access_log.TooManyTenants` or `infra.query_limits.QueryLimitError` before anything is declared.
     """
     names = Names(pulumi.get_stack())
     settings = stage_settings.read()
@@ -53,13 +53,14 @@ def deploy() -> None:
 
 def declare(stage: Stage, tenants: TenantSet, bundle: Bundle) -> None:
     """Declare every resource of one stage and its exports; `bundle` builds the functions' zips."""
-    # First, for it may refuse the tenants.
+    # First, for they may refuse the tenants.
     filters = metric_filters([tenant.id for tenant in tenants.tenants])
+    rules = rules_on_all(stage, tenants.tenants)
     encryption = Encryption(stage)
     key_arn = encryption.key_arn
     tables = Tables(stage, key_arn)
     queues = Queues(stage, key_arn)
-    operations = Operations(stage, key_arn, tenants.tenants)
+    operations = Operations(stage, key_arn, rules, len(tenants.tenants))
     bus = EventBus(stage, key_arn, queues.notify_dlq)
     functions = make_functions(stage, key_arn, Wiring(tables, queues, bus), bundle)
     DispatchFeed(

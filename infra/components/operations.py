@@ -1,7 +1,7 @@
 """What operators have: the alarm topic, the platform's alarms, those on all tenants, and the dashboards."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -26,13 +26,28 @@ class Paging:
     platform_down: aws.cloudwatch.CompositeAlarm
 
 
+def rules_on_all(stage: Stage, tenants: Collection[Tenant]) -> tuple[QueryAlarm, ...]:
+    """The alarms on all tenants; warns where they look at the worst off alone.
+
+    Raises `infra.query_limits.QueryLimitError` for more tenants than they bear.
+    """
+    silenced = [tenant.id for tenant in tenants if not tenant.alarms.enabled]
+    rules = tenant_rules(stage.names, silenced, all_topics=stage.settings.watch_all_topics)
+    warning = query_limits.check(rules, len(tenants), len(silenced))
+    if warning is not None:
+        pulumi.log.warn(warning)
+    return rules
+
+
 class Operations(pulumi.ComponentResource):
     """Alarm topic (encrypted; CloudWatch and EventBridge can publish), alarms, dashboards.
 
-    Raises `infra.query_limits.QueryLimitError` for more `tenants` than the alarms on all of them bear.
+    `rules`: those on all `tenants`, which is how many there are.
     """
 
-    def __init__(self, stage: Stage, key_arn: pulumi.Input[str], tenants: Sequence[Tenant]) -> None:
+    def __init__(
+        self, stage: Stage, key_arn: pulumi.Input[str], rules: Sequence[QueryAlarm], tenants: int
+    ) -> None:
         super().__init__("onceward:index:Operations", "operations")
         self._stage = stage
         topic = self._topic(key_arn)
@@ -40,7 +55,6 @@ class Operations(pulumi.ComponentResource):
         self._made: dict[str, aws.cloudwatch.MetricAlarm] = {}
         down, others = platform_down(), troubles()
         paged_for = {child for each in (down, *others) for child in each.children}
-        rules = self._rules(tenants)
         alarms: tuple[Alarm | QueryAlarm, ...] = (*platform_alarms(stage.names), *rules)
         for alarm in alarms:
             self._alarm(alarm, None if alarm.name in paged_for else topic.arn)
@@ -51,21 +65,10 @@ class Operations(pulumi.ComponentResource):
         # Made beside its stream (`infra.components.dispatch_feed`), and shown with all others.
         shown = (*alarms, DISPATCH_GIVEN_UP)
         self._dashboard("dashboard", "platform", dashboards.platform_body(place, shown, (down, *others)))
-        any_tenant = dashboards.any_tenant_body(place, rules, len(tenants))
+        any_tenant = dashboards.any_tenant_body(place, rules, tenants)
         self._dashboard("dashboard-any-tenant", "any-tenant", any_tenant)
         self.alarm_topic_arn: pulumi.Output[str] = topic.arn
         self.register_outputs({"alarmTopicArn": self.alarm_topic_arn})
-
-    def _rules(self, tenants: Iterable[Tenant]) -> tuple[QueryAlarm, ...]:
-        """The alarms on all tenants, if there are not too many."""
-        there = tuple(tenants)
-        silenced = [tenant.id for tenant in there if not tenant.alarms.enabled]
-        stage = self._stage
-        rules = tenant_rules(stage.names, silenced, all_topics=stage.settings.watch_all_topics)
-        warning = query_limits.check(rules, len(there), len(silenced))
-        if warning is not None:
-            pulumi.log.warn(warning, self)
-        return rules
 
     def _alarm(self, alarm: Alarm | QueryAlarm, topic_arn: pulumi.Output[str] | None) -> None:
         stage = self._stage

@@ -76,7 +76,7 @@ def _put(store: MetricStore, minutes: Iterable[int], times: int, series: SeriesN
 
 
 def watched(store: MetricStore, *names: str) -> History:
-    """What all alarms of the stage, or those of these names, make of it, from the first minute to the last."""
+    """What all alarms of the stage, or those of these names, make of it from first to last."""
     kinds = (METRIC_ALARM, COMPOSITE_ALARM)
     made = [(each.type, each.inputs) for kind in kinds for each in updated("prod").of_type(kind)]
     wanted = [each for each in made if not names or (each[1].get("name") or each[1]["alarmName"]) in names]

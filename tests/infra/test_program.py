@@ -8,12 +8,26 @@ from typing import get_args
 
 import pytest
 from pulumi.runtime import rpc
+from pulumi.runtime.proto.resource_pb2 import RegisterResourceRequest, RegisterResourceResponse
 
 from infra import bundle
+from infra.access_log import MAX_TENANTS_OF_A_FILTER, TooManyTenants
 from infra.program import REPOSITORY
+from infra.query_limits import QueryLimitError
 from infra.settings import FunctionName
-from tests.infra.engine import run
-from tests.infra.stages import STAGES, config_of, empty_bundle, previewed, sample_tenants, updated
+from tenants.models import Tenant
+from tests.infra.engine import STACK_TYPE, Engine, run
+from tests.infra.stages import (
+    STAGES,
+    config_of,
+    empty_bundle,
+    previewed,
+    run_stage,
+    sample_tenants,
+    tenant,
+    updated,
+    with_tenants,
+)
 
 # Documents that a person reviews in a preview: nothing in them may be unknown until the update.
 REVIEWED = (
@@ -129,3 +143,29 @@ def test_a_faulty_tenant_file_stops_the_update_and_names_file_line_field_and_rul
     config = config_of("dev") | {"onceward:tenantsDirectory": relative}
     with pytest.raises(TenantFileError, match=fault):
         run(deploy, "dev", config, preview=True)
+
+
+@pytest.mark.parametrize(
+    ("tenants", "refused"),
+    [
+        ([tenant(f"bee-{number}", alarms={"enabled": False}) for number in range(90)], QueryLimitError),
+        ([tenant(f"bee-{number}x") for number in range(MAX_TENANTS_OF_A_FILTER + 1)], TooManyTenants),
+    ],
+)
+def test_tenants_that_cannot_be_watched_are_refused_before_anything_is_declared(
+    tenants: list[Tenant], refused: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    register = Engine.RegisterResource
+
+    def noted(engine: Engine, request: RegisterResourceRequest) -> RegisterResourceResponse:
+        asked.append(request.type)
+        return register(engine, request)
+
+    monkeypatch.setattr(Engine, "RegisterResource", noted)
+    with pytest.raises(refused):
+        run_stage("dev", with_tenants(tenants))
+    assert set(asked) <= {STACK_TYPE}
+    # They are noted where there are any.
+    run_stage("dev", with_tenants([]))
+    assert "aws:kms/key:Key" in asked

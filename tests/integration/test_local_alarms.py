@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 import pytest
 
-from infra.components.operations import Operations
+from infra.components.operations import Operations, rules_on_all
 from infra.components.tenant_operations import make_alarms
 from infra.naming import Location, Names
 from infra.stage import Stage
@@ -48,7 +48,7 @@ def tenant(tenant_id: str, minutes: int, dashboard: str = "dedicated") -> Tenant
 
 def alarms_of(tenants: Sequence[Tenant], account: str) -> None:
     stage = Stage(settings_of("local"), Names("local"), Location("aws", account, REGION))
-    operations = Operations(stage, "alias/none", tenants)
+    operations = Operations(stage, "alias/none", rules_on_all(stage, tenants), len(tenants))
     parent = Tenants()
     for each in tenants:
         make_alarms(each, stage, operations.paging, parent=parent)
@@ -97,7 +97,10 @@ def test_a_tenant_that_comes_and_goes_moves_no_other_alarm(stack: Stack) -> None
         "gamma.alarm",
         *(
             f"gamma.alarm.{rule}"
-            for rule in ("failed-requests", "throttled-requests", "failed-deliveries", "stuck-work")
+            for rule in (
+                *("failed-requests", "provider-trouble", "throttled-requests"),
+                *("failed-deliveries", "stuck-work"),
+            )
         ),
     }
     assert not came.updated
