@@ -72,8 +72,19 @@ def _queues(names: Names) -> tuple[Alarm, ...]:
             1,
             MINUTE,
         ),
+        # A parked receipt is hidden between its attempts, for up to two hours: the depth alone is mostly 0.
+        # Ten minutes, as long as `dispatch-parked` rings of the first: whatever tells for both tells once.
+        Alarm(
+            "dispatch-retry-depth",
+            "Receipts have waited on the retry queue for ten minutes: what they were parked for is still so.",
+            metrics.queue(names, "dispatch-retry", depth),
+            1,
+            MINUTE,
+            periods=10,
+            plus=(metrics.queue(names, "dispatch-retry", "ApproximateNumberOfMessagesNotVisible"),),
+        ),
         # Not for a receipt that fails again and again: SQS leaves a message that was received more than three
-        # times out of this metric (`dispatch-parked` and the dead-letter queue's depth ring for it).
+        # times out of this metric (`dispatch-parked` and the depths of its two queues ring for it).
         Alarm(
             "dispatch-retry-age",
             "Nothing takes receipts off the retry queue: its mapping is off, or dispatch is throttled.",

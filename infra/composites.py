@@ -107,7 +107,7 @@ def _of_tenants() -> tuple[Composite, ...]:
             "Events or work of a tenant are stuck: `onceward dlq list` says whose.",
             # Of dispatch the same count twice: by tenant, and of all, those that no query watches too. It is
             # no child of dispatch-trouble: one tenant's topic would hide what dispatch fails at for all.
-            (*(f"tenants-stuck-{function}" for function in STUCK), "dispatch-parked"),
+            (*(f"tenants-stuck-{function}" for function in STUCK), "dispatch-parked", "dispatch-retry-depth"),
             STUCK_WORK,
         ),
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from infra import metrics
 from infra.dashboards.requests import DEAD_LETTERS
-from infra.dashboards.sections import section
+from infra.dashboards.sections import section, total
 from infra.expressions import Select
 from infra.naming import WORK_QUEUES, Names
 from infra.widget_kinds import Graph, Widget
@@ -19,6 +19,12 @@ def queues(names: Names, *, topics: bool) -> tuple[Widget, ...]:
     width = 6 if topics else 8
     taken = ("dispatch-retry", *WORK_QUEUES)
     waiting, age = "ApproximateNumberOfMessagesVisible", "ApproximateAgeOfOldestMessage"
+    hidden = "ApproximateNumberOfMessagesNotVisible"
+    # Between its attempts a parked receipt is hidden: with what can be received alone, nothing would show it.
+    parked = (
+        Line(metrics.queue(names, "dispatch-retry", waiting), "dispatch-retry: due", id="due"),
+        Line(metrics.queue(names, "dispatch-retry", hidden), "dispatch-retry: later, or tried", id="later"),
+    )
     return (
         section(
             "Queues and dead letters",
@@ -33,7 +39,11 @@ def queues(names: Names, *, topics: bool) -> tuple[Widget, ...]:
         Graph(
             "Queues: messages that wait for a function",
             "messages",
-            tuple(Line(metrics.queue(names, name, waiting), name) for name in taken),
+            (
+                *(Line(metrics.queue(names, name, waiting), name) for name in WORK_QUEUES),
+                *parked,
+                total(parked, "dispatch-retry: all"),
+            ),
             width=width,
         ),
         Graph(

@@ -89,6 +89,8 @@ class Queues:
         ]
         age = max(0.0, now_ms / 1000 - min(sent)) if sent else 0.0
         depth = of_metric(metrics.queue(self._names, queue, "ApproximateNumberOfMessagesVisible"))
+        hidden = of_metric(metrics.queue(self._names, queue, "ApproximateNumberOfMessagesNotVisible"))
         oldest = of_metric(metrics.queue(self._names, queue, "ApproximateAgeOfOldestMessage"))
         yield Point(depth, Unit.COUNT, now_ms, visible, origin=ORIGIN)
+        yield Point(hidden, Unit.COUNT, now_ms, len(messages) - visible, origin=ORIGIN)
         yield Point(oldest, Unit.SECONDS, now_ms, round(age), origin=ORIGIN)

@@ -20,10 +20,14 @@ from tests.infra.test_alarms_over_metrics import (
 from tests.unit.observing.alarms import at
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ops.observing.store import MetricStore
 
 __all__ = ["store"]
 
+DUE: Final = "ApproximateNumberOfMessagesVisible"
+HIDDEN: Final = "ApproximateNumberOfMessagesNotVisible"
 ACME: Final = "onceward-prod-acme_alarm"
 
 
@@ -57,6 +61,36 @@ def test_nothing_rings_for_payments_that_go_well_or_under_another_name(
     store: MetricStore, troubled: str | None, metric: str
 ) -> None:
     paying(store, troubled, metric)
+    assert watched(store).rang() == set()
+
+
+def waiting(store: MetricStore, name: str, minutes: Iterable[int]) -> None:
+    """One message on the retry queue in these minutes, counted so, and none in the others."""
+    series = SeriesName.of("AWS/SQS", name, {"QueueName": platform("dispatch-retry")})
+    for minute in range(AFTER.stop):
+        store.put(series, Unit.COUNT, at(minute), int(minute in minutes))
+
+
+def test_a_parked_receipt_rings_as_long_as_it_waits_and_is_told_of_once(store: MetricStore) -> None:
+    until = 50
+    for dimensions in ({}, {"TenantId": "bell"}):
+        parked = SeriesName.of("Onceward", "DispatchParked", {"Service": platform("dispatch"), **dimensions})
+        store.put(parked, Unit.COUNT, at(TROUBLE.start), 1)
+    # Due at its attempts, and hidden between them, for ever longer.
+    due = {TROUBLE.start + after for after in (0, 1, 3, 7, 15, 31)}
+    waiting(store, DUE, due)
+    waiting(store, HIDDEN, set(range(TROUBLE.start, until)) - due)
+    history = watched(store)
+    assert history.rang() == platforms(
+        "tenants-stuck", "tenants-stuck-dispatch", "dispatch-parked", "dispatch-retry-depth"
+    )
+    assert told(history) == [platform("tenants-stuck")]
+    assert history.ringing() == set()
+    assert history.states[platform("dispatch-retry-depth")].since_ms >= at(until)
+
+
+def test_what_is_mended_within_minutes_does_not_ring_as_what_waits(store: MetricStore) -> None:
+    waiting(store, HIDDEN, range(TROUBLE.start, TROUBLE.start + 5))
     assert watched(store).rang() == set()
 
 

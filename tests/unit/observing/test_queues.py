@@ -56,7 +56,7 @@ def message(age_s: int = 0, received: int = 0, *, visible: bool = True) -> dict[
 
 
 def told(looks: Queues, after_s: float = 0.0, *, sparing: bool = False) -> dict[str, tuple[float, ...]]:
-    """(depth, age in seconds) by queue of a look at `NOW_S` and so many seconds."""
+    """(depth, hidden ones, age in seconds) by queue of a look at `NOW_S` and so many seconds."""
     found: dict[str, tuple[float, ...]] = {}
     for point in looks.look(int((NOW_S + after_s) * 1000), sparing=sparing):
         queue = dict(point.series.dimensions)["QueueName"].rpartition("_")[2]
@@ -66,13 +66,13 @@ def told(looks: Queues, after_s: float = 0.0, *, sparing: bool = False) -> dict[
 
 def test_the_depth_is_of_what_can_be_received_and_the_age_is_the_oldests(fake: FakeQueues) -> None:
     fake.messages = {"orders": [message(30), message(90, visible=False)], "notify": []}
-    assert told(looking(fake)) == {"orders": (1, 90), "notify": (0, 0)}
+    assert told(looking(fake)) == {"orders": (1, 1, 90), "notify": (0, 0, 0)}
 
 
 def test_what_was_received_often_has_no_age_but_where_it_stays(fake: FakeQueues) -> None:
     poisoned = [message(90, received=4), message(30)]
     fake.messages = {"orders": poisoned, "orders-dlq": poisoned}
-    assert told(looking(fake)) == {"orders": (2, 30), "orders-dlq": (2, 90)}
+    assert told(looking(fake)) == {"orders": (2, 0, 30), "orders-dlq": (2, 0, 90)}
 
 
 def test_a_queue_whose_depth_stays_is_told_each_ten_seconds_and_another_at_once(fake: FakeQueues) -> None:
@@ -82,7 +82,7 @@ def test_a_queue_whose_depth_stays_is_told_each_ten_seconds_and_another_at_once(
     seen = [at for look in range(100) if told(looks, at := 2.6 * look, sparing=True)]
     assert [int(at // 10) for at in seen] == list(range(26))
     fake.messages["orders"].append(message())
-    assert told(looks, 258, sparing=True) == {"orders": (1, 258)}
+    assert told(looks, 258, sparing=True) == {"orders": (1, 0, 258)}
     assert set(told(looks, 258)) == {"orders", "orders-dlq"}
 
 
