@@ -95,7 +95,7 @@ def test_a_tenant_has_nothing_but_what_the_design_lists() -> None:
         KEY: 2,
         PLAN_KEY: 2,
         ITEM: 3,
-        "aws:cloudwatch/metricAlarm:MetricAlarm": 4,
+        "aws:cloudwatch/metricAlarm:MetricAlarm": 5,
         "aws:cloudwatch/compositeAlarm:CompositeAlarm": 1,
         "aws:cloudwatch/dashboard:Dashboard": 1,
     }
