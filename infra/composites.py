@@ -40,12 +40,16 @@ DOWN_BECAUSE: Final = ("calls-failing", "requests-failing", "dispatch-failing", 
 
 @dataclass(frozen=True)
 class Composite:
-    """Rings while any of `children` does, and pages for them; `section` is the runbook's."""
+    """Rings while any of `children` does, and pages for them; `section` is the runbook's.
+
+    `extension_seconds`: how long it stays muted after the suppressor; no shorter than its children look back.
+    """
 
     name: str
     description: str
     children: tuple[str, ...]
     section: str
+    extension_seconds: int = EXTENSION_SECONDS
 
 
 def platform_down() -> Composite:

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from infra.components.metric_alarm import described
-from infra.composites import EXTENSION_SECONDS, WAIT_SECONDS, Composite, any_of
+from infra.composites import WAIT_SECONDS, Composite, any_of
 
 
 def make_composite(
@@ -25,7 +25,7 @@ def make_composite(
     While `suppressor` rings it tells nobody. CloudWatch takes no rule that names an alarm which is not
     there, so the children come first.
     """
-    muted = None if suppressor is None else _muted_by(suppressor)
+    muted = None if suppressor is None else _muted_by(suppressor, composite.extension_seconds)
     first = [resource for _, resource in children]
     return aws.cloudwatch.CompositeAlarm(
         logical_name,
@@ -40,8 +40,8 @@ def make_composite(
 
 
 def _muted_by(
-    suppressor: aws.cloudwatch.CompositeAlarm,
+    suppressor: aws.cloudwatch.CompositeAlarm, extension_seconds: int
 ) -> aws.cloudwatch.CompositeAlarmActionsSuppressorArgs:
     return aws.cloudwatch.CompositeAlarmActionsSuppressorArgs(
-        alarm=suppressor.alarm_name, wait_period=WAIT_SECONDS, extension_period=EXTENSION_SECONDS
+        alarm=suppressor.alarm_name, wait_period=WAIT_SECONDS, extension_period=extension_seconds
     )

@@ -7,7 +7,7 @@ from infra import dashboards
 from infra.components.composite_alarm import make_composite
 from infra.components.metric_alarm import make_alarm
 from infra.components.operations import Paging
-from infra.composites import Composite
+from infra.composites import EXTENSION_SECONDS, Composite
 from infra.stage import Stage
 from infra.tenant_alarms import TOGETHER, own_alarms, tenant_rules
 from tenants.models import Tenant
@@ -34,11 +34,17 @@ def make_alarms(tenant: Tenant, stage: Stage, paging: Paging, *, parent: pulumi.
     if not alarms:
         return
     children = tuple(stage.names.tenant_part(tenant.id, alarm.name) for alarm in alarms)
+    # A failure of the outage rings for as long as its window is, which the tenant's file says.
+    longest = max(alarm.periods * alarm.period_seconds for alarm in alarms)
     make_composite(
         f"{tenant.id}.alarm",
         stage.names.tenant_part(tenant.id, TOGETHER),
         Composite(
-            TOGETHER, f"Tenant {tenant.id} is in trouble, and the platform is not.", children, "tenant-alarm"
+            TOGETHER,
+            f"Tenant {tenant.id} is in trouble, and the platform is not.",
+            children,
+            "tenant-alarm",
+            max(EXTENSION_SECONDS, longest),
         ),
         list(zip(children, made, strict=True)),
         paging.topic_arn,

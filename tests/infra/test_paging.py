@@ -5,7 +5,7 @@ import pytest
 from infra.alarms import FUNCTIONS
 from infra.composites import LONGEST_RULE, MOST_CHILDREN, any_of
 from tests.infra.engine import Registered
-from tests.infra.stages import updated
+from tests.infra.stages import run_stage, tenant, updated, with_tenants
 
 ALARM = "aws:cloudwatch/metricAlarm:MetricAlarm"
 COMPOSITE = "aws:cloudwatch/compositeAlarm:CompositeAlarm"
@@ -143,3 +143,16 @@ def test_a_rule_that_cloudwatch_would_refuse_is_refused_here() -> None:
         any_of([*most, "one-more"])
     with pytest.raises(ValueError, match="10240 characters"):
         any_of("x" * 200 + str(number) for number in range(60))
+
+
+@pytest.mark.parametrize(("minutes", "seconds"), [(5, 1_200), (60, 3_600), (1_440, 86_400)])
+def test_a_tenants_own_stay_mute_for_as_long_as_its_longest_window(minutes: int, seconds: int) -> None:
+    # Else each tenant of a long window would tell of the outage, once it is over.
+    rules = {"failedRequests": {"threshold": 5, "minutes": minutes}}
+    run = run_stage("dev", with_tenants([tenant("bee", alarms=rules), tenant("cow")]))
+    muted = {
+        each.name: each.inputs["actionsSuppressor"]["extensionPeriod"]
+        for each in run.of_type(COMPOSITE)
+        if each.name.endswith(".alarm")
+    }
+    assert muted == {"bee.alarm": seconds, "cow.alarm": 1_200}
