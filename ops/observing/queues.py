@@ -27,7 +27,7 @@ _TIMEOUT_SECONDS: Final = 10
 _MOST_RECEIVES: Final = 3
 # Queues come and go with an update, which takes longer than this: they are asked for again.
 _BELIEVED_SECONDS: Final = 60.0
-# A dashboard's finest period (`ops.dashboard.windows`): a queue whose depth stays is told once in each.
+# A dashboard's finest period (`ops.dashboard.windows`): a queue that stays as it is is told once in each.
 _SPARING_MS: Final = 10_000
 
 
@@ -39,20 +39,20 @@ class Queues:
         self._names = names
         self._urls: list[str] = []
         self._asked_at: float | None = None  # time.monotonic()
-        self._told: dict[str, tuple[int, int]] = {}
+        self._told: dict[str, tuple[int, int, int]] = {}
 
     def look(self, now_ms: int, *, sparing: bool = False) -> Iterator[Point]:
         """Depth and age of each queue at this moment (ms since the epoch).
 
-        `sparing`: a queue as deep as it was told to be is told once in ten seconds of the clock.
+        `sparing`: a queue with as many messages as were told is told once in ten seconds of the clock.
         Raises what boto3 raises, OSError without a connection, and ValueError.
         """
         for url in self._found():
             messages = self._messages(url)
             depth = sum(message["IsVisible"] for message in messages)
-            before, told_ms = self._told.get(url, (-1, 0))
-            if not sparing or depth != before or now_ms // _SPARING_MS != told_ms // _SPARING_MS:
-                self._told[url] = depth, now_ms
+            told = depth, len(messages), now_ms // _SPARING_MS
+            if not sparing or self._told.get(url) != told:
+                self._told[url] = told
                 yield from self._measured(url.rpartition("_")[2], messages, depth, now_ms)
 
     def _found(self) -> list[str]:

@@ -83,6 +83,9 @@ def test_a_queue_whose_depth_stays_is_told_each_ten_seconds_and_another_at_once(
     assert [int(at // 10) for at in seen] == list(range(26))
     fake.messages["orders"].append(message())
     assert told(looks, 258, sparing=True) == {"orders": (1, 0, 258)}
+    fake.messages["orders"].append(message(visible=False))
+    assert told(looks, 258, sparing=True) == {"orders": (1, 1, 258)}
+    assert told(looks, 258, sparing=True) == {}
     assert set(told(looks, 258)) == {"orders", "orders-dlq"}
 
 
