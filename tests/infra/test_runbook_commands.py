@@ -161,21 +161,27 @@ def test_it_tells_nobody_to_empty_a_queue_of_all_tenants() -> None:
 
 
 def without_refresh(page: str) -> list[str]:
-    """What goes before each `pulumi up` that would change nothing: no word of a file that was edited."""
+    """What goes before each `pulumi up --stack S` that would change nothing: no word of a file that was edited."""
     text = " ".join(page.split())
-    before = [text[: match.start()] for match in re.finditer("`pulumi up`", text)]
+    before = [text[: match.start()] for match in re.finditer("`pulumi up --stack S`", text)]
     # Its own clause, and the one before it.
     clauses = [" ".join(re.split(r"(?<=[.:;|]) ", each)[-2:]) for each in before]
     return [clause for clause in clauses if not re.search(r"file\b|\.yaml|status: ", clause)]
 
 
 def test_an_update_that_mends_what_aws_has_looks_at_it_first() -> None:
-    assert "`pulumi up`" in PAGE
+    assert "`pulumi up --stack S`" in PAGE
     assert without_refresh(PAGE) == []
 
 
+def test_every_command_of_pulumi_names_its_stack() -> None:
+    told = re.findall(r"`pulumi (?:up|preview|stack|refresh)[^`]*`", PAGE)
+    assert len(told) > 10
+    assert [each for each in told if "--stack S" not in each] == []
+
+
 def test_an_update_that_would_do_nothing_is_found() -> None:
-    with_refresh = [match.start() for match in re.finditer("`pulumi up --refresh`", PAGE)]
+    with_refresh = [match.start() for match in re.finditer("`pulumi up --stack S --refresh`", PAGE)]
     for place in with_refresh:
         page = PAGE[:place] + PAGE[place:].replace(" --refresh", "", 1)
         assert len(without_refresh(page)) == 1, PAGE[place - 80 : place + 40]
