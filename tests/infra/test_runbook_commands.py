@@ -161,7 +161,7 @@ def test_it_tells_nobody_to_empty_a_queue_of_all_tenants() -> None:
 
 
 def without_refresh(page: str) -> list[str]:
-    """What goes before each `pulumi up --stack S` that would change nothing: no word of a file that was edited."""
+    """What goes before each `pulumi up` that would change nothing: no word of a file that was edited."""
     text = " ".join(page.split())
     before = [text[: match.start()] for match in re.finditer("`pulumi up --stack S`", text)]
     # Its own clause, and the one before it.
