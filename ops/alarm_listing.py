@@ -43,8 +43,11 @@ class Listed:
 
 
 def of_run(metrics: Path, alarms: Path) -> list[Listed]:
-    """At the end of a run that left these files. Raises OSError or ValueError where they are not such."""
-    definitions = Definitions.from_json(alarms.read_text(encoding="utf-8"))
+    """At the end of a run that left these files.
+
+    Raises OSError, ValueError or BrokenMetrics where they are not such; the message names the file.
+    """
+    definitions = Definitions.from_file(alarms)
     with MetricStore(metrics, read_only=True) as store:
         span = store.span()
         # The minute that the last point is in has to be over.

@@ -13,6 +13,7 @@ from loadtest.target import LOCAL_STAGE
 from ops import alarm_listing
 from ops.local.errors import LocalPlatformError
 from ops.observing.alarm_definitions import NotCovered
+from ops.observing.store import BrokenMetrics
 from ops.output import print_columns, print_json
 from ops.stages import HOME, HomeOption, StageOption, clients, reach, require_stage, telling
 
@@ -70,7 +71,7 @@ def _listed(stage: str, run: str | None, home: Path) -> list[Listed]:
     try:
         with telling():
             return _of_home(home) if run is None else _of_run(run, home)
-    except (LocalPlatformError, NotCovered, ValueError) as error:
+    except (BrokenMetrics, LocalPlatformError, NotCovered, OSError, ValueError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
 
@@ -84,10 +85,10 @@ def _of_home(home: Path) -> list[Listed]:
 def _of_run(run: str, home: Path) -> list[Listed]:
     from ops.dashboard import runs
 
-    files = runs.named(run, home)
-    if files is None or not files.alarms.is_file():
+    files = runs.begun(run, home)  # its alarms need no dashboards
+    if files is None:
         there = ", ".join(runs.ids(home)) or "none"
-        raise typer.BadParameter(f"no alarms of a run {run!r}; there are {there}", param_hint="--run")
+        raise typer.BadParameter(f"no run {run!r}; there are {there}", param_hint="--run")
     return alarm_listing.of_run(files.metrics, files.alarms)
 
 

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ops.dashboard.body import BodyError
 from ops.dashboard.drawing import draw
 
 if TYPE_CHECKING:
@@ -43,12 +44,15 @@ class Drawer:
         return {"title": self._source.title, "live": self._source.live, "dashboards": names}
 
     def dashboard(self, name: str, asked: Asked) -> dict[str, Any]:
-        """One dashboard drawn. Raises NoDashboard, BodyError, Ended."""
+        """One dashboard drawn. Raises NoDashboard, BodyError (it has the name), BrokenMetrics, Ended."""
         with self._asking():
             bodies = self._source.bodies()
             if name not in bodies:
                 raise NoDashboard(f"there is no dashboard {name!r}; there are {', '.join(bodies) or 'none'}")
-            drawn = draw(bodies[name], self._source.seen(), asked)
+            try:
+                drawn = draw(bodies[name], self._source.seen(), asked)
+            except BodyError as error:
+                raise BodyError(f"{self._source.title}, dashboard {name}.json: {error}") from error
             return {"name": name, **drawn, "live": self._source.live, "notice": self._source.notice()}
 
     @contextmanager

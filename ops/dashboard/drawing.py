@@ -11,6 +11,7 @@ from ops.dashboard.graphs import graph
 from ops.dashboard.markdown import render
 from ops.dashboard.variables import applied
 from ops.dashboard.variables import read as read_variables
+from ops.observing.store import BrokenMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,7 @@ def draw(text: str, seen: Seen, asked: Asked) -> dict[str, Any]:
     """A dashboard drawn: `start`, `end` (ms), `variables`, `widgets` in the order of the body.
 
     A widget that cannot be drawn says why in its place, and the others are drawn. Raises BodyError for a text
-    that is no dashboard.
+    that is no dashboard, BrokenMetrics.
     """
     stretch = asked.range or (windows.DEFAULT_RANGE if seen.now_ms is not None else windows.WHOLE)
     shown = windows.window(stretch, seen.store.span(), seen.now_ms)
@@ -124,6 +125,8 @@ def _widget(widget: Widget, body: Body, seen: Seen, shown: Window, asked: Asked)
                 "alarms": [_alarm(each, seen.alarms) for each in properties.get("alarms", ())],
                 "states": list(properties.get("states", ())),
             }
+    except BrokenMetrics:  # no fault of the widget's: it is all of them
+        raise
     except Exception as error:  # noqa: BLE001 - whatever is odd about one widget, the others are drawn
         return drawn | {"kind": "fault", "fault": f"This widget cannot be drawn: {_told(error)}"}
     return drawn | {"kind": "fault", "fault": f"Widgets of the kind {widget.kind!r} are not drawn here."}

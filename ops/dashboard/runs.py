@@ -30,9 +30,15 @@ class RunFiles:
         return self.directory / "alarms.json"
 
     def bodies(self) -> dict[str, str]:
-        """The dashboards' bodies by name, sorted by it."""
+        """The dashboards' bodies by name, sorted by it. A byte that is not UTF-8 is shown as such (U+FFFD)."""
         files = sorted((self.directory / "dashboards").glob("*.json"))
-        return {file.stem: file.read_text(encoding="utf-8") for file in files}
+        return {file.stem: file.read_text(encoding="utf-8", errors="replace") for file in files}
+
+    def lacks(self) -> str:
+        """Why there is nothing to draw, for people."""
+        if not self.metrics.is_file():
+            return f"{self.metrics}: no such file: no metrics were kept"
+        return f"{self.directory / 'dashboards'}: no such directory: no dashboards were kept"
 
     def there(self) -> bool:
         """Whether there is something to draw."""
@@ -52,8 +58,17 @@ def newest(home: Path) -> RunFiles | None:
 
 def named(run: str, home: Path) -> RunFiles | None:
     """The run of that id in the home or the demo's, or in that directory; None if none there has metrics."""
-    places = (*(each / "runs" / run for each in homes(home)), Path(run))
-    return next((each for place in places if (each := RunFiles(place)).there()), None)
+    return next((each for each in _places(run, home) if each.there()), None)
+
+
+def begun(run: str, home: Path) -> RunFiles | None:
+    """As `named`, of a run that may lack some of its files; None if it has no directory."""
+    there = (each for each in _places(run, home) if each.directory.is_dir())
+    return named(run, home) or next(there, None)
+
+
+def _places(run: str, home: Path) -> list[RunFiles]:
+    return [RunFiles(place) for place in (*(each / "runs" / run for each in homes(home)), Path(run))]
 
 
 def ids(home: Path) -> list[str]:

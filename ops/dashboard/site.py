@@ -18,6 +18,7 @@ from ops.dashboard.drawer import Drawer, Ended, NoDashboard
 from ops.dashboard.drawing import Asked
 from ops.dashboard.markdown import RUNBOOK_PAGE, render
 from ops.dashboard.windows import DEFAULT_PERIOD
+from ops.observing.store import BrokenMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,6 +46,9 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 
+_HTTP_PORT: Final = 80
+"""The one that an address without a port means (RFC 9110, 4.2.1)."""
+
 VARIABLE_PREFIX: Final = "v."
 """Of a variable's id in the page's address."""
 
@@ -57,6 +61,7 @@ _REFUSED: Final[Mapping[type[Exception], HTTPStatus]] = {
     AddressError: HTTPStatus.BAD_REQUEST,
     NoDashboard: HTTPStatus.NOT_FOUND,
     BodyError: HTTPStatus.UNPROCESSABLE_ENTITY,
+    BrokenMetrics: HTTPStatus.UNPROCESSABLE_ENTITY,
     Ended: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 """What is no fault of the server's, and is answered with its own message."""
@@ -77,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             self._route()
         except tuple(_REFUSED) as error:
-            self._fail(_REFUSED[type(error)], _said(error))
+            self._fail(_REFUSED[type(error)], str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, the reader gets an answer
             print(f"GET {self.path!r}: {error!r}", file=sys.stderr)
             self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, "this server failed; where it runs it says why")
@@ -103,8 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _from_here(self) -> bool:
         """A page of somebody else whose name was made to point at loopback shall not read this one."""
         assert isinstance(self.server, ThreadingHTTPServer)
-        port = self.server.server_port
-        return self.headers.get("Host") in {f"{LOOPBACK}:{port}", f"localhost:{port}"}
+        return self.headers.get("Host") in own_hosts(self.server.server_port)
 
     def _file(self, path: str) -> None:
         file = _asset(path)
@@ -135,8 +139,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def _said(error: Exception) -> str:
-    return f"the dashboard's body: {error}" if isinstance(error, BodyError) else str(error)
+def own_hosts(port: int) -> frozenset[str]:
+    """How a reader who asks this server on that port names it. Of 80, clients leave the port out."""
+    names = (LOOPBACK, "localhost")
+    return frozenset(f"{name}:{port}" for name in names) | frozenset(names if port == _HTTP_PORT else ())
 
 
 def _asset(path: str) -> Path | None:

@@ -59,16 +59,19 @@ class Source(Protocol):
 
 
 class Recorded:
-    """What a run left in its directory."""
+    """What a run left in its directory.
+
+    Raises ValueError, BrokenMetrics: a file of it is not what it is called; the message names the file.
+    """
 
     live = False
 
     def __init__(self, files: RunFiles) -> None:
         self.title = f"Run {files.directory.name}"
         self._files = files
+        kept = Definitions.from_file(files.alarms) if files.alarms.is_file() else None
+        self._watch = AlarmWatch(kept)
         self._store = MetricStore(files.metrics, read_only=True)
-        text = files.alarms.read_text(encoding="utf-8") if files.alarms.is_file() else None
-        self._watch = AlarmWatch(None if text is None else Definitions.from_json(text))
 
     def __enter__(self) -> Self:
         """Nothing to start."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
@@ -11,6 +12,7 @@ from ops.local.urn import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from ops.local.state import Entry
 
@@ -110,6 +112,17 @@ class Definitions:
         """As text, the same for the same alarms."""
         resources = [{"type": kind, "inputs": inputs} for kind, inputs in self.resources]
         return json.dumps({"alarms": resources}, indent=1, sort_keys=True)
+
+    @classmethod
+    def from_file(cls, path: Path) -> Definitions:
+        """What is kept in the file. Raises OSError, and ValueError with the file's name for another text."""
+        try:
+            made = cls.from_json(path.read_text(encoding="utf-8"))
+            with suppress(NotCovered):  # an alarm all the same: whoever evaluates it says so
+                _ = made.composite, made.metric
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: not the alarms of a run: {type(error).__name__} {error}") from error
+        return made
 
     @classmethod
     def from_json(cls, text: str) -> Definitions:

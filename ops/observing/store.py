@@ -33,12 +33,21 @@ CREATE TABLE IF NOT EXISTS sample (
   PRIMARY KEY (series, second, value)) WITHOUT ROWID;
 """
 _SERIES: Final = "SELECT id FROM series WHERE namespace = ? AND name = ? AND dimensions = ?"
+# Of a file that is only read: the columns that are asked for, and no rows.
+_EXPECTED: Final = (
+    "SELECT id, namespace, name, dimensions, unit, origin FROM series LIMIT 0",
+    "SELECT series, second, value, times FROM sample LIMIT 0",
+)
 # Parameters of one statement: SQLite's oldest limit is 999.
 _SERIES_AT_ONCE: Final = 900
 
 
 class NoMetrics(FileNotFoundError):
     """There is no such file: nothing was collected there."""
+
+
+class BrokenMetrics(Exception):
+    """The file is not one of metrics, or is damaged; the message names it."""
 
 
 class MetricStore:
@@ -48,26 +57,27 @@ class MetricStore:
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        """Make the file, private to its user, unless it is there. `read_only`: raises NoMetrics instead."""
+        """Make the file, private to its user, unless it is there.
+
+        `read_only`: raises NoMetrics instead, and BrokenMetrics of a file that is none of metrics. So does
+        whatever reads, where the damage is further down.
+        """
         if read_only and not path.exists():
             raise NoMetrics(f"{path}: no such file: no metrics were collected there")
+        self._path = path
         self._lock = threading.Lock()
         self._ids: dict[SeriesName, int] = {}
         self._writes = not read_only
         if self._writes:
             os.close(open_private_append(path))
-        mode = "ro" if read_only else "rw"
-        self._connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode={mode}",
-            uri=True,
-            timeout=_BUSY_SECONDS,
-            check_same_thread=False,
-        )
+        self._connection = self._connected()
         if self._writes:
             # So that a reader never waits for the writer, nor the other way round.
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = OFF")  # a run's figures outlive no power cut
             self._connection.executescript(_SCHEMA)
+        else:
+            self._require_schema()
 
     def __enter__(self) -> Self:
         return self
@@ -186,9 +196,31 @@ class MetricStore:
         length = period_seconds * _RESOLUTION_MS
         return [(start * _RESOLUTION_MS + period * length, value) for period, value in values]
 
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            return sqlite3.connect(
+                f"{self._path.resolve().as_uri()}?mode={'rw' if self._writes else 'ro'}",
+                uri=True,
+                timeout=_BUSY_SECONDS,
+                check_same_thread=False,
+            )
+        except sqlite3.Error as error:
+            raise BrokenMetrics(f"{self._path}: it cannot be opened: {error}") from error
+
+    def _require_schema(self) -> None:
+        try:
+            for statement in _EXPECTED:
+                self._rows(statement, ())
+        except BrokenMetrics:
+            self._connection.close()
+            raise
+
     def _rows(self, statement: str, parameters: Sequence[object]) -> list[Any]:
-        with self._lock:
-            return self._connection.execute(statement, parameters).fetchall()
+        try:
+            with self._lock:
+                return self._connection.execute(statement, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise BrokenMetrics(f"{self._path}: no metrics can be read from it: {error}") from error
 
     def _known(self, series: SeriesName) -> int | None:
         if series not in self._ids:

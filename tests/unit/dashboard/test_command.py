@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from ops.cli import app
 from ops.dashboard.sources import Recorded
+from tests.unit.dashboard.made import body, counts
 from tests.unit.dashboard.test_runs import kept
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ RUN = CliRunner()
 
 
 def dashboard(home: Path, *arguments: str) -> Any:
-    return RUN.invoke(app, ["dashboard", "--home", str(home), *arguments])
+    return RUN.invoke(app, ["dashboard", "--home", str(home), *arguments], env={"COLUMNS": "200"})
 
 
 def test_a_run_s_data_is_printed(tmp_path: Path) -> None:
@@ -55,6 +56,42 @@ def test_what_there_is_not_is_refused_with_what_there_is(
     result = dashboard(tmp_path, *arguments)
     assert result.exit_code == 2
     assert said in result.output
+
+
+def with_a_tenant_to_choose(home: Path) -> None:
+    variable = {"id": "tenant", "type": "pattern", "pattern": "acme", "values": [{"value": "globex"}]}
+    directory = kept(home, "aaa111", at=1000) / "dashboards"
+    (directory / "tenants.json").write_text(body(counts(), variables=[variable]), encoding="utf-8")
+
+
+def test_a_variable_that_the_dashboard_has_not_is_refused_with_those_that_it_has(tmp_path: Path) -> None:
+    with_a_tenant_to_choose(tmp_path)
+    shown = ("--json", "--show", "tenants", "--set")
+    misspelled = dashboard(tmp_path, *shown, "tennant=globex")
+    assert (misspelled.exit_code, misspelled.stdout) == (2, "")
+    assert "there are tenant" in misspelled.stderr
+    chosen = dashboard(tmp_path, *shown, "tenant=globex")
+    assert json.loads(chosen.stdout)["variables"][0]["value"] == "globex"
+    assert "there are none" in dashboard(tmp_path, "--json", "--set", "tenant=globex").stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--show", "onceward-local_platform"),
+        ("--set", "tenant=acme"),
+        ("--range", "5m"),
+        ("--period", "fine"),
+    ],
+)
+def test_what_only_a_script_can_choose_is_refused_without_json(
+    tmp_path: Path, option: str, value: str
+) -> None:
+    kept(tmp_path, "aaa111", at=1000)
+    result = dashboard(tmp_path, option, value, "--port", "0", "--seconds", "0")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert option in result.stderr
+    assert "--json" in result.stderr
 
 
 def test_nothing_to_show_says_what_makes_some(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from ops.dashboard.drawer import Drawer, Ended
 from ops.dashboard.drawing import Asked
-from ops.dashboard.site import RUNBOOK
+from ops.dashboard.site import RUNBOOK, own_hosts
 from tests.unit.dashboard.made import body, counts, store
 from tests.unit.dashboard.pages import MadeSource, site
 
@@ -201,6 +201,15 @@ def test_a_stranger_s_name_for_this_address_is_refused(address: str) -> None:
     assert get(address, "/api/dashboards", Host=f"localhost:{port}")[0] == 200
     for host in ("dashboards.example", f"dashboards.example:{port}", "127.0.0.1:1"):
         assert get(address, "/api/dashboards", Host=host)[0] == 421
+
+
+def test_a_reader_of_port_80_names_no_port() -> None:
+    assert own_hosts(80) == {"127.0.0.1", "localhost", "127.0.0.1:80", "localhost:80"}
+    assert own_hosts(8090) == {"127.0.0.1:8090", "localhost:8090"}
+
+
+def test_without_a_port_it_is_not_asked_where_there_is_one(address: str) -> None:
+    assert get(address, "/api/dashboards", Host="127.0.0.1")[0] == 421
 
 
 def test_readers_at_the_same_time_get_the_same(address: str) -> None:
