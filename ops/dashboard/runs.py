@@ -30,7 +30,7 @@ class RunFiles:
         return self.directory / "alarms.json"
 
     def bodies(self) -> dict[str, str]:
-        """The dashboards' bodies by name, sorted by it. A byte that is not UTF-8 is shown as such (U+FFFD)."""
+        """The dashboards' bodies by name, sorted by it. A byte that is not UTF-8 becomes U+FFFD."""
         files = sorted((self.directory / "dashboards").glob("*.json"))
         return {file.stem: file.read_text(encoding="utf-8", errors="replace") for file in files}
 
