@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +32,9 @@ class Listed:
     Attributes:
         state: OK, ALARM or INSUFFICIENT_DATA.
         tenants: whom it rings for, of an alarm on all tenants.
-        since_ms: when it last changed, ms since the epoch.
+        since_ms: when it last changed, ms since the epoch; never after the moment of the look.
+        measured_now: it changed in the minute that goes on, so since when is not known: what only a look
+            measures, such as the depth of a queue, has no values from before it.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Listed:
     tenants: tuple[str, ...]
     since_ms: int
     description: str
+    measured_now: bool = False
 
 
 def of_run(metrics: Path, alarms: Path) -> list[Listed]:
@@ -51,8 +54,8 @@ def of_run(metrics: Path, alarms: Path) -> list[Listed]:
     with MetricStore(metrics, read_only=True) as store:
         span = store.span()
         # The minute that the last point is in has to be over.
-        end_ms = 0 if span is None else span[1] + _MINUTE_MS
-        return _evaluated(definitions, current(definitions, store, end_ms))
+        last_ms = 0 if span is None else span[1]
+        return _evaluated(definitions, current(definitions, store, last_ms + _MINUTE_MS), last_ms)
 
 
 def of_local(home: Path, outputs: LocalOutputs) -> list[Listed]:
@@ -82,7 +85,8 @@ def of_local(home: Path, outputs: LocalOutputs) -> list[Listed]:
         if collector.trouble is not None:
             raise LocalPlatformError(f"Not all metrics could be collected: {collector.trouble}")
         # Of the minute that is not over, all there is.
-        return _evaluated(definitions, current(definitions, store, now_ms + _MINUTE_MS))
+        found = _evaluated(definitions, current(definitions, store, now_ms + _MINUTE_MS), now_ms)
+    return [replace(each, measured_now=each.since_ms == now_ms) for each in found]
 
 
 def on_aws(cloudwatch: CloudWatchClient, names: Names) -> list[Listed]:
@@ -121,11 +125,12 @@ def _contributors(cloudwatch: CloudWatchClient, alarm: Mapping[str, Any]) -> tup
     )
 
 
-def _evaluated(definitions: Definitions, states: Mapping[str, AlarmState]) -> list[Listed]:
+def _evaluated(definitions: Definitions, states: Mapping[str, AlarmState], last_ms: int) -> list[Listed]:
+    """Of states that were evaluated at the end of the minute that `last_ms` is in: none is from after it."""
     told = {each.name: each.description for each in definitions.metric}
     told |= {each.name: each.description for each in definitions.composite}
     return _sorted(
-        Listed(name, each.state, each.contributors, each.since_ms, told[name])
+        Listed(name, each.state, each.contributors, min(each.since_ms, last_ms), told[name])
         for name, each in states.items()
     )
 

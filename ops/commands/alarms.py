@@ -40,7 +40,10 @@ def register(app: typer.Typer) -> None:
 def command(
     stage: StageOption = LOCAL_STAGE,
     run: Annotated[
-        str | None, typer.Option(help="Id of a run: as its alarms were at its end.", show_default="now")
+        str | None,
+        typer.Option(
+            help="Id of a run: as its alarms were at its end.", show_default="now, or the newest run"
+        ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Also those that are fine.")] = False,
     home: HomeOption = None,
@@ -49,8 +52,8 @@ def command(
     """Show the alarms that ring: whom for, since when, and what to do about it.
 
     On AWS as CloudWatch has them. The local AWS evaluates no alarms, so here they are worked out from their
-    definitions and what the local platform (or a run of it) measured. Exit code 1 when one rings, 2 when
-    it could not be looked at.
+    definitions and what the local platform measured, or a run of it: the newest where nothing is up. Exit
+    code 1 when one rings, 2 when it could not be looked at.
     """
     found = _listed(stage, run, home or HOME)
     if as_json:
@@ -77,9 +80,19 @@ def _listed(stage: str, run: str | None, home: Path) -> list[Listed]:
 
 
 def _of_home(home: Path) -> list[Listed]:
-    from ops.local import outputs  # what it loads is not needed for `--help`
+    """Of the platform that is up in the home, or of a demo's that runs; else of the newest run."""
+    from ops.dashboard import runs  # what they load is not needed for `--help`
+    from ops.local import outputs
+    from ops.local.platform import LocalPlatform
 
-    return alarm_listing.of_local(home, outputs.read(home / "local.json"))
+    own, demo = runs.homes(home)
+    if not (own / "local.json").exists() and LocalPlatform(demo).status().running:
+        own = demo
+    newest = runs.newest(home)
+    if (own / "local.json").exists() or newest is None:
+        return alarm_listing.of_local(own, outputs.read(own / "local.json"))
+    typer.echo(f"Nothing is up in {home}: as it was at the end of run {newest.directory.name}.", err=True)
+    return alarm_listing.of_run(newest.metrics, newest.alarms)
 
 
 def _of_run(run: str, home: Path) -> list[Listed]:
@@ -95,15 +108,17 @@ def _of_run(run: str, home: Path) -> list[Listed]:
 def _print(found: list[Listed], *, every: bool) -> None:
     shown = [alarm for alarm in found if every or alarm.state != "OK"]
     if shown:
-        print_columns(
-            [(each.state, each.name, _time(each.since_ms), " ".join(each.tenants)) for each in shown]
-        )
+        print_columns([(each.state, each.name, _since(each), " ".join(each.tenants)) for each in shown])
     for alarm in shown:
         if alarm.state == "ALARM":
             typer.echo(f"\n{alarm.name}\n  {alarm.description}")
     counts = Counter(alarm.state for alarm in found)
     unknown = f", {counts['INSUFFICIENT_DATA']} without data" if counts["INSUFFICIENT_DATA"] else ""
     typer.echo(f"{len(found)} alarms: {counts['ALARM']} ringing{unknown}.")
+
+
+def _since(alarm: Listed) -> str:
+    return "measured now" if alarm.measured_now else _time(alarm.since_ms)
 
 
 def _time(moment_ms: int) -> str:
@@ -116,5 +131,6 @@ def _document(alarm: Listed) -> dict[str, object]:
         "state": alarm.state,
         "tenants": list(alarm.tenants),
         "since": _time(alarm.since_ms),
+        "measured_now": alarm.measured_now,
         "description": alarm.description,
     }

@@ -40,7 +40,7 @@ class AlarmWatch:
         if self._definitions is None or span is None or minute == self._minute:
             return self._known
         try:
-            self._known = _watched(self._definitions, store, span[0], minute * _MINUTE_MS)
+            self._known = _watched(self._definitions, store, span[0], now_ms)
             self.fault = None
         except (NotCovered, RuleError, ValueError) as error:
             self.fault = f"The alarms cannot be evaluated here: {error}"
@@ -88,8 +88,9 @@ class RegisteredAlarms:
 
 
 def _watched(
-    definitions: Definitions, store: MetricStore, first_ms: int, end_ms: int
+    definitions: Definitions, store: MetricStore, first_ms: int, now_ms: int
 ) -> Mapping[str, AlarmShown]:
+    end_ms = (now_ms // _MINUTE_MS + 1) * _MINUTE_MS
     history = watch(definitions, store, max(first_ms, end_ms - look_back_ms(definitions)), end_ms)
     descriptions = {each.name: each.description for each in definitions.metric}
     descriptions |= {each.name: each.description for each in definitions.composite}
@@ -101,7 +102,8 @@ def _watched(
             description=descriptions[name],
             muted=each.muted is not None,
             contributors=each.contributors,
-            changed_ms=each.since_ms if name in rang else None,
+            # What changed in the minute that goes on was evaluated at its end, which is still to come.
+            changed_ms=min(each.since_ms, now_ms) if name in rang else None,
         )
         for name, each in history.states.items()
     }

@@ -66,6 +66,12 @@ def test_an_alarm_is_shown_as_it_is_at_the_moment(tmp_path: Path) -> None:
         assert watch.fault is None
 
 
+def test_no_alarm_rings_since_a_moment_to_come(tmp_path: Path) -> None:
+    now_ms = BEGAN_MS + 30_000  # its first minute goes on
+    with store(tmp_path) as metrics:
+        assert AlarmWatch(alarms()).states(metrics, now_ms)["flood"].changed_ms == now_ms
+
+
 def test_a_composite_is_muted_until_it_has_waited_and_not_after_it_told(tmp_path: Path) -> None:
     failing = composite(
         "tenant",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,15 +21,14 @@ from ops.local.state import Entry, State
 from ops.observing.alarm_definitions import METRIC_ALARM
 from ops.observing.logs_seen import LogsSeen
 from ops.observing.queues import Queues
+from ops.observing.series import Point, SeriesName, Unit
 from ops.observing.store import MetricStore
-from tests.unit.observing.alarms import composite, definitions, inputs, put
+from tests.unit.observing.alarms import MINUTE_MS, at, composite, definitions, inputs, put
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from typer.testing import Result
-
-    from ops.observing.series import Point
 
 SELECT = 'SELECT AVG(Failed) FROM SCHEMA("Onceward", Service, TenantId) GROUP BY TenantId ORDER BY AVG() DESC'
 THEN = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -99,9 +100,47 @@ def test_what_cannot_be_listed_is_a_usage_error(home: Path) -> None:
     assert "r1" in alarms(home, "--run", "r2").output
     assert alarms(home, "--run", "r1", "--stage", "dev").exit_code == 2
     assert alarms(home, "--stage", "No Such").exit_code == 2
-    # Nothing runs there.
-    assert "make up" in alarms(home).output
+    # Nothing runs there, and nothing ever did.
+    nothing = alarms(home / "runs")
+    assert nothing.exit_code == 2
+    assert "make up" in nothing.output
+
+
+def test_where_nothing_is_up_the_newest_run_is_shown_and_named(home: Path) -> None:
+    demo = home / "demo" / "runs" / "r9"
+    shutil.copytree(home / "runs" / "r1", demo)
+    os.utime(home / "runs" / "r1" / "metrics.sqlite", (1000, 1000))
+    done = alarms(home)
+    assert (done.exit_code, done.stdout) == (1, alarms(home, "--run", "r9").stdout)
+    assert "end of run r9" in done.stderr
+    assert len(json.loads(alarms(home, "--json").stdout)) == 4
+    (demo / "alarms.json").unlink()
     assert alarms(home).exit_code == 2
+    assert str(demo / "alarms.json") in alarms(home).stderr
+
+
+def test_nothing_rings_since_after_a_run_s_end(home: Path) -> None:
+    found = json.loads(alarms(home, "--run", "r1", "--json").stdout)
+    ended = datetime.fromtimestamp((at(5) + MINUTE_MS // 2) / 1000, UTC)
+    assert {datetime.fromisoformat(each["since"]) for each in found if each["state"] == "ALARM"} == {ended}
+    assert not any(each["measured_now"] for each in found)
+
+
+def test_of_what_is_measured_by_the_look_alone_no_time_is_told_nor_one_to_come(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waiting(_queues: Queues, now_ms: int, **_options: object) -> list[Point]:
+        return [Point(SeriesName.of("Onceward", "Failed", {"Service": "ingest"}), Unit.COUNT, now_ms, 5)]
+
+    platform_is_gone(home)
+    monkeypatch.setattr(Queues, "look", waiting)
+    monkeypatch.setattr(LogsSeen, "new", lambda _self: ())
+    done = alarms(home)
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[0].split() == ["ALARM", "failed", "measured", "now"]
+    (failed,) = json.loads(alarms(home, "--json").stdout)
+    assert failed["measured_now"]
+    assert datetime.fromisoformat(failed["since"]) <= datetime.now(UTC)
 
 
 def platform_is_gone(home: Path) -> str:
