@@ -120,6 +120,8 @@ def from_local(file: Path) -> Target:
         raise TargetError(
             f"{file}: no such file: the local platform is not up (`onceward local up`)"
         ) from error
+    except OSError as error:
+        raise TargetError(f"{file}: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise TargetError(
             f"{file}: not the outputs of a platform: {type(error).__name__}: {error}"

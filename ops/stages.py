@@ -24,7 +24,10 @@ HOME: Final = ROOT / ".onceward"
 
 StageOption = Annotated[str, typer.Option("--stage", help="local, or a stack that Pulumi has deployed.")]
 HomeOption = Annotated[
-    Path | None, typer.Option("--home", help="The local platform's directory.", show_default=".onceward/")
+    Path | None,
+    typer.Option(
+        "--home", help="The local platform's directory.", show_default=".onceward/", file_okay=False
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ from ops.dashboard.body import BodyError
 from ops.dashboard.drawer import Drawer, NoDashboard
 from ops.dashboard.site import serving
 from ops.dashboard.windows import DEFAULT_PERIOD, DEFAULT_RANGE, PERIODS, RANGES, WHOLE
-from ops.local.errors import LocalPlatformError
+from ops.local.errors import HomeError, LocalPlatformError
 from ops.observing.store import BrokenMetrics
 from ops.output import print_json
 from ops.stages import HOME
@@ -38,7 +38,10 @@ PORT = 8090
 """Beside the lead form's 8088, and like that one free on most machines."""
 
 Home = Annotated[
-    Path, typer.Option(help="Where the platform keeps its state.", show_default=".onceward, and its demo")
+    Path,
+    typer.Option(
+        help="Where the platform keeps its state.", show_default=".onceward, and its demo", file_okay=False
+    ),
 ]
 
 
@@ -116,7 +119,7 @@ def _source(home: Path, run: str | None) -> Source:
         newest = runs.newest(home)
         if newest is not None:
             return Recorded(newest)
-    except (BrokenMetrics, ValueError) as error:
+    except (BrokenMetrics, HomeError, ValueError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
     except (LocalPlatformError, OSError) as error:

@@ -28,8 +28,8 @@ from ops.commands.storm import (
 from ops.commands.storm import storm as send_and_judge
 from ops.local import outputs as local_outputs
 from ops.local.display import summary_lines
-from ops.local.errors import LocalPlatformError
-from ops.local.files import exclusive, private_directory
+from ops.local.errors import HomeError, LocalPlatformError
+from ops.local.files import exclusive, own_home
 from ops.local.platform import STAGE, LocalPlatform, Say
 from ops.stages import HOME, ROOT, reach
 from tenants.errors import TenantFileError
@@ -54,7 +54,7 @@ def command(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")] = False,
     settle_seconds: Patience = storms.PATIENCE_SECONDS,
     home: Annotated[
-        Path, typer.Option(help="The demo's own platform.", show_default=".onceward/demo")
+        Path, typer.Option(help="The demo's own platform.", show_default=".onceward/demo", file_okay=False)
     ] = _HOME,
     as_json: AsJson = False,
 ) -> None:
@@ -117,7 +117,10 @@ def alone(home: Path, what: str) -> Iterator[None]:
     """Hold a home for all of a demo or a soak (`what`): a second would take its platform away."""
     with ExitStack() as held:
         try:
-            held.enter_context(exclusive(private_directory(home) / "demo.lock"))
+            held.enter_context(exclusive(own_home(home) / "demo.lock"))
+        except HomeError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(2) from error
         except LocalPlatformError as error:
             typer.echo(
                 f"A {what} is running in {home}: wait for it, or give this one another --home.", err=True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ops.local.display import summary_lines
-from ops.local.errors import LocalPlatformError
+from ops.local.errors import HomeError, LocalPlatformError
 from ops.local.form import FormSite
 from ops.local.platform import REPOSITORY, LocalPlatform
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The local platform: the Pulumi program on a local AWS.", no_args_is_help=True)
 
-Home = Annotated[Path, typer.Option(help="Where the platform keeps its state.", show_default=".onceward")]
+Home = Annotated[
+    Path, typer.Option(help="Where the platform keeps its state.", show_default=".onceward", file_okay=False)
+]
 Tenants = Annotated[
     Path | None,
     typer.Option("--tenants", help="Directory of tenant files.", show_default="as the stage says"),
@@ -165,9 +167,12 @@ def _outputs_of_what_runs(platform: LocalPlatform) -> LocalOutputs:
 
 @contextlib.contextmanager
 def _errors_told() -> Iterator[None]:
-    """Show an error that is the user's to mend as its message alone, and exit 1."""
+    """Show an error that the user can mend as its message alone, and exit 1; 2 for a home that is none."""
     try:
         yield
+    except HomeError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
     except LocalPlatformError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error

@@ -69,7 +69,9 @@ onceward soak --figures .onceward/soak/runs/3fa91c --write docs/proof.md
 Requests = Annotated[int, typer.Option(min=1, help="Requests in all.")]
 Keys = Annotated[int, typer.Option(min=1, help="Idempotency keys in all.")]
 Tenants = Annotated[int, typer.Option(min=2, max=999, help="How many synthetic tenants.")]
-Home = Annotated[Path, typer.Option(help="The soak's own platform.", show_default=".onceward/soak")]
+Home = Annotated[
+    Path, typer.Option(help="The soak's own platform.", show_default=".onceward/soak", file_okay=False)
+]
 Keep = Annotated[bool, typer.Option("--keep", help="Leave the platform up afterwards.")]
 Figures = Annotated[
     Path | None,

@@ -5,6 +5,10 @@ class LocalPlatformError(Exception):
     """The local platform cannot do what was asked; the message says what to do about it."""
 
 
+class HomeError(LocalPlatformError):
+    """The directory that was given for the platform's state cannot be one; the message names it."""
+
+
 class InvalidInputError(LocalPlatformError):
     """The stage's settings or tenant files are wrong; the message lists every fault. Nothing was made."""
 

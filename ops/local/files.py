@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ops.local.errors import LocalPlatformError
+from ops.local.errors import HomeError, LocalPlatformError
 
 PRIVATE_FILE = 0o600
 """Readable and writable by the user only: these files hold key values and admin credentials."""
@@ -22,6 +22,14 @@ def private_directory(path: Path) -> Path:
     path.mkdir(parents=True, exist_ok=True)
     path.chmod(PRIVATE_DIRECTORY)
     return path
+
+
+def own_home(path: Path) -> Path:
+    """As `private_directory`, of what the user gave as a home. Raises HomeError where none can be made."""
+    try:
+        return private_directory(path)
+    except OSError as error:
+        raise HomeError(f"{path}: it cannot be the platform's directory: {error.strerror}") from error
 
 
 def write_private(path: Path, text: str) -> None:
@@ -44,12 +52,14 @@ def open_private_append(path: Path) -> int:
 def read_json(path: Path) -> dict[str, Any] | None:
     """The object in the file; None if there is no such file.
 
-    Raises LocalPlatformError for text that is not a JSON object.
+    Raises LocalPlatformError for text that is not a JSON object, HomeError for what cannot be read at all.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise HomeError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise LocalPlatformError(f"{path}: not JSON ({error}); delete it, or start afresh") from error
     if not isinstance(value, dict):

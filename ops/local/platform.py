@@ -11,7 +11,7 @@ from ops.local.diff import Step
 from ops.local.display import step_line
 from ops.local.emulator import Emulator, Endpoint
 from ops.local.errors import LocalPlatformError
-from ops.local.files import exclusive, private_directory
+from ops.local.files import exclusive, own_home
 from ops.local.form import Form, FormSite
 from ops.local.outputs import LocalOutputs, Webhooks
 from ops.local.program import run_program
@@ -70,10 +70,10 @@ class LocalPlatform:
         """Start what does not run and bring the program up; on a running platform, apply what changed.
 
         `fresh`: forget everything that was there before. Raises LocalPlatformError: UpdateFailedError if a
-        resource could not be made, InvalidInputError for wrong settings or tenant files. What was made
-        before an error stays, and the next `up` goes on from it.
+        resource could not be made, InvalidInputError for wrong settings or tenant files, HomeError for a
+        home that cannot be made. What was made before an error stays, and the next `up` goes on from it.
         """
-        with exclusive(private_directory(self._home) / "lock"):
+        with exclusive(own_home(self._home) / "lock"):
             if fresh:
                 self._forget_all()
             with self._progress.of_up():
