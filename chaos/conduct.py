@@ -165,7 +165,7 @@ class Conductor:
 
     def _copy(self, number: int) -> None:
         try:
-            for copied in self._disorder.copy_stream(number):
+            for copied in self._disorder.copy_stream(number, self._stage.losses.unrecorded):
                 self._wires.tally.add(Kind.STREAM_COPY, number, times=copied)
         except (BotoCoreError, ClientError) as error:
             # The local AWS was just stopped: what was handed out until then is counted.

@@ -14,7 +14,7 @@ from infra.naming import ALIAS, WORK_QUEUES, Names
 from ops.local.queued import RETRY_QUEUE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from loadtest.target import Target
 
@@ -66,8 +66,11 @@ class Disorder:
         answer = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=counts)
         return sum(int(answer["Attributes"][name]) for name in counts)
 
-    def copy_stream(self, number: int) -> Iterator[int]:
+    def copy_stream(self, number: int, undelivered: Callable[[], Collection[str]]) -> Iterator[int]:
         """Hand some of the stream's records to dispatch again, shuffled and in other batches.
+
+        None of `undelivered` (receipts' keys, asked for once the records are known): a stream does not bring again what it never brought, and a
+        copy would hide that dispatch took a record for done that it had failed at.
 
         Yields the size of each batch that dispatch took. Raises ClientError or BotoCoreError.
 
@@ -75,6 +78,8 @@ class Disorder:
         """
         dice = random.Random(f"{self._seed}/{number}")  # noqa: S311 - a schedule, not a secret
         records = self._due_records()
+        never = undelivered()
+        records = [one for one in records if _key_of(one) not in never]
         chosen = dice.sample(records, min(_COPIES, len(records)))
         functions = self._client("lambda")
         while chosen:
@@ -108,6 +113,10 @@ class Disorder:
             ]
             iterator = page.get("NextShardIterator") if page["Records"] else None
         return found
+
+
+def _key_of(record: dict[str, Any]) -> str:
+    return str(record["dynamodb"]["Keys"]["pk"]["S"])
 
 
 def _plain(value: object) -> object:
