@@ -69,8 +69,8 @@ class Disorder:
     def copy_stream(self, number: int, undelivered: Callable[[], Collection[str]]) -> Iterator[int]:
         """Hand some of the stream's records to dispatch again, shuffled and in other batches.
 
-        None of `undelivered` (receipts' keys, asked for once the records are known): a stream does not bring again what it never brought, and a
-        copy would hide that dispatch took a record for done that it had failed at.
+        None of `undelivered` (receipts' keys, asked for once the records are known): a stream does not bring
+        again what it never brought, and a copy would hide that dispatch took for done what it had failed at.
 
         Yields the size of each batch that dispatch took. Raises ClientError or BotoCoreError.
 
