@@ -121,8 +121,10 @@ def test_a_fresh_start_needs_nothing_of_what_was_there_not_even_a_readable_state
     assert site.post("alpha").status_code == 201
 
 
+# Ctrl-C is heard, also where a shell has started all of this in the background, which ignores it.
 INTERRUPTED = """
-import pathlib, sys
+import pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from ops.local.errors import LocalPlatformError
 from ops.local.platform import LocalPlatform
 LocalPlatform(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).up()
