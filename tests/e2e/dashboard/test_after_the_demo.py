@@ -25,8 +25,8 @@ pytestmark = [pytest.mark.platform, pytest.mark.storm, pytest.mark.browser, pyte
 ROOT = Path(__file__).resolve().parents[3]
 SCREENS = ROOT / "build" / "screens"
 _DEMO = [sys.executable, "-c", "from ops.cli import main; main()", "demo", "--json", "--seed", "7"]
-# Every operation and every outcome of a plan; a third of the usual demo, whose every widget this is about.
-_SIZE = ["--requests", "2000", "--keys", "100", "--users", "4"]
+# Every operation and every outcome of a plan: as much as the widgets need of the usual demo.
+_SIZE = ["--requests", "600", "--keys", "60", "--users", "4"]
 # Bundles to zip, 400 resources to make, a storm of seconds: a minute on 2 idle cores, six on busy ones.
 _SECONDS = 900
 
