@@ -26,7 +26,7 @@ pytestmark = pytest.mark.platform
 DISPATCH = "onceward-local_dispatch"
 LEADS = 12  # more than one batch of the poller, few enough to be quick
 # Where `dispatch` is killed: the record is written in both, the event is out in the second.
-BEFORE_THE_EVENT = ("handlers/adapters/topics.py", b'        with translated(SERVICE):\n')
+BEFORE_THE_EVENT = ("handlers/adapters/topics.py", b"        with translated(SERVICE):\n")
 AFTER_THE_EVENT = ("handlers/dispatch.py", b"    return lambda: trace.dispatched(dependencies")
 
 
