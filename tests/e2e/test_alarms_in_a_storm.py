@@ -181,11 +181,15 @@ def test_a_poisoned_queue_rings_for_its_worker_and_its_dead_letters(storm: Storm
         sqs.get_queue_url(QueueName=f"onceward-local_{name}")["QueueUrl"]
         for name in ("webhooks", "webhooks-dlq")
     )
-    sqs.send_message(QueueUrl=url, MessageBody="no work of ours")
-    eventually(lambda: depth(storm.platform, "webhooks-dlq") == 1, seconds=120)
+    # Six failures: of three, which are just enough, the alarm ends when the first is five minutes old. On a
+    # slow machine that is before its composite has waited for the suppressor (docs/adr/0122).
+    for _ in range(2):
+        sqs.send_message(QueueUrl=url, MessageBody="no work of ours")
+    eventually(lambda: depth(storm.platform, "webhooks-dlq") == 2, seconds=120)
     storm.waves(1)
-    [message] = sqs.receive_message(QueueUrl=dead)["Messages"]
-    sqs.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
+    for message in sqs.receive_message(QueueUrl=dead, MaxNumberOfMessages=10)["Messages"]:
+        sqs.delete_message(QueueUrl=dead, ReceiptHandle=message["ReceiptHandle"])
+    assert depth(storm.platform, "webhooks-dlq") == 0
     history = quiet_again(storm, since)
     who = platforms("deliver-trouble", "webhooks-dlq-depth")
     assert history.rang() == who | platforms("deliver-failed")
