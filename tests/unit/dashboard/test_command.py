@@ -107,9 +107,19 @@ def test_it_stops_by_itself_when_told_to(tmp_path: Path) -> None:
     assert "Run aaa111: http://127.0.0.1:" in result.output
 
 
+# Ctrl-C as in a terminal: where a shell has started the tests in the background, it is ignored.
+_HEARING = """
+import signal
+from ops.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+
+
 def test_ctrl_c_ends_it_without_a_trace(tmp_path: Path) -> None:
     kept(tmp_path, "aaa111", at=1000)
-    command = [sys.executable, "-u", "-c", "from ops.cli import main; main()", "dashboard", "--port", "0"]
+    # Should it not hear, it ends by itself, and the test with it.
+    command = [sys.executable, "-u", "-c", _HEARING, "dashboard", "--port", "0", "--seconds", "60"]
     with subprocess.Popen(
         [*command, "--home", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
