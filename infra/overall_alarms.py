@@ -17,9 +17,9 @@ from infra.tenant_alarms import ANSWERERS
 # Half of all that comes, and no less than ten of it: on a quiet stage two failures of three are no outage.
 _HALF: Final = 50
 _SOME: Final = 10
-# 502, 504 and 503 of `execute` for a provider's sake: each is one call's answer. They come through a log:
-# where that is later than the API's own count, they look like ours for so long.
-_OF_PROVIDERS: Final = ("EffectFailed", "EffectUnknown", "LookupImpossible")
+# 502, 504 and 503 for a provider's sake, one for each call. It comes through a log: where that is later than
+# the API's own count, they look like ours for so long.
+_OF_PROVIDERS: Final = ("execute", "EffectTrouble")
 _WORKERS_DONE: Final = {"deliver": "Delivered", "fulfil": "Completed"}
 
 
@@ -37,7 +37,7 @@ def overall_alarms(names: Names) -> tuple[Alarm, ...]:
             "Half of all calls of the API are answered with 5xx, for no provider's sake.",
             [metrics.api(names, "5XXError")],
             [metrics.api(names, "Count")],
-            less=[metrics.onceward(names, "execute", name) for name in _OF_PROVIDERS],
+            less=[metrics.onceward(names, *_OF_PROVIDERS)],
         ),
         # Without what is a provider's fault. `Failed` is 1 or 0 on every request, so counting it counts them.
         _half(

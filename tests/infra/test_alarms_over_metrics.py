@@ -140,8 +140,7 @@ def test_a_tenants_provider_that_is_down_is_not_everybody(store: MetricStore) ->
     calls(store, range(AFTER.stop), 5, "Count")
     calls(store, TROUBLE, 5, "5XXError")
     # Five calls a minute, of which the provider of one tenant is to blame for all.
-    for name, times in {"EffectFailed": 2, "EffectUnknown": 2, "LookupImpossible": 1}.items():
-        count(store, TROUBLE, times, "execute", name)
+    count(store, TROUBLE, 5, "execute", "EffectTrouble")
     history = watched(store)
     assert platform("api-5xx") in history.rang()
     assert not history.rang() & platforms("calls-failing", "platform-down")
@@ -154,7 +153,7 @@ def test_calls_fail_for_everybody_from_half_of_them_on_that_no_provider_is_to_bl
 ) -> None:
     calls(store, range(AFTER.stop), 5, "Count")
     calls(store, TROUBLE, failed + 2, "5XXError")
-    count(store, TROUBLE, 2, "execute", "EffectUnknown")
+    count(store, TROUBLE, 2, "execute", "EffectTrouble")
     assert (platform("platform-down") in watched(store).rang()) is rings
 
 
