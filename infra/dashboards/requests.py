@@ -3,7 +3,7 @@
 from typing import Final
 
 from infra import metrics
-from infra.dashboards.sections import DUPLICATE, FAILED, NEW, hidden, present, section, share, total
+from infra.dashboards.sections import DUPLICATE, FAILED, NEW, hidden, present, section, share, taken_in, total
 from infra.metrics import TAKERS
 from infra.naming import WORK_QUEUES, Names
 from infra.widget_kinds import Graph, Number, Widget
@@ -67,17 +67,7 @@ def traffic(names: Names) -> tuple[Widget, ...]:
                 Line(metrics.api(names, "4XXError"), "refused (4xx)"),
             ),
         ),
-        Graph(
-            "Taken in: new ones and duplicates",
-            "requests per {period}",
-            (
-                *new,
-                *duplicates,
-                total(new, "new", colour=NEW),
-                total(duplicates, "duplicates", colour=DUPLICATE),
-            ),
-            stacked=True,
-        ),
+        taken_in(new, duplicates),
         Graph(
             "Turned away before any function",
             "requests per {period}",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from infra.metrics import Metric
-from infra.widget_kinds import Text
+from infra.widget_kinds import Graph, Text
 from infra.widget_rows import Line, Maths
 
 # Okabe and Ito's colours (docs/adr/0044), the same for the same outcome everywhere.
@@ -47,3 +47,18 @@ def share(part: Sequence[Line], rest: Sequence[Line], label: str, colour: str | 
     """What `part` is of `part` and `rest` together, in per cent; zero where there is neither."""
     whole = added((*part, *rest))
     return Maths(f"IF({whole} > 0, 100 * ({added(part)}) / ({whole}), 0)", label, colour=colour)
+
+
+def taken_in(new: Sequence[Line], again: Sequence[Line]) -> Graph:
+    """New requests and duplicates above each other, of all functions together."""
+    return Graph(
+        "Taken in: new ones and duplicates",
+        "requests per {period}",
+        (
+            *new,
+            *again,
+            total(new, "new", colour=NEW),
+            total(again, "duplicates", colour=DUPLICATE),
+        ),
+        stacked=True,
+    )

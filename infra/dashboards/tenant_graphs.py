@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from infra import metrics
-from infra.dashboards.sections import DUPLICATE, FAILED, NEW, added, hidden, section, share, total
+from infra.dashboards.sections import DUPLICATE, FAILED, NEW, added, hidden, section, share, taken_in, total
 from infra.metrics import TAKERS
 from infra.naming import Names
 from infra.tenant_alarms import ANSWERERS, API, HELD_UP
@@ -74,17 +74,7 @@ def _sent(names: Names, tenant_id: str) -> tuple[Graph, ...]:
     new, again = _taken_in(names, tenant_id)
     what = {"ingest": "leads, orders", "execute": "payments, appointments", "webhooks": "webhooks"}
     return (
-        Graph(
-            "Taken in: new ones and duplicates",
-            "requests per {period}",
-            (
-                *new,
-                *again,
-                total(new, "new", colour=NEW),
-                total(again, "duplicates", colour=DUPLICATE),
-            ),
-            stacked=True,
-        ),
+        taken_in(new, again),
         Graph(
             "New requests, by function",
             "requests per {period}",
