@@ -6,7 +6,7 @@ from infra import metrics
 from infra.alarm import MINUTE, Alarm, QueryAlarm
 from infra.failure_alarms import failure_alarms
 from infra.metrics import Metric
-from infra.naming import WORK_QUEUES, Names
+from infra.naming import Names
 from infra.overall_alarms import overall_alarms
 from infra.tenant_alarms import tenant_rules
 from infra.timeouts import TIMEOUTS
@@ -14,11 +14,6 @@ from infra.work_alarms import work_alarms
 
 FUNCTIONS: Final = tuple(sorted(TIMEOUTS))
 TABLES: Final = ("receipts", "records", "slots", "tenants")
-QUEUES: Final = (
-    *("dispatch-retry", "dispatch-dlq", "delivery-dlq"),
-    *(name for queue in WORK_QUEUES for name in (queue, f"{queue}-dlq")),
-    "notify-dlq",
-)
 # A request with two API keys makes the authorizer raise (the only way to a 401), and anybody can send one. So
 # its own metric rings at once (`authorizer-failed`), time-outs ring as 5xx of the API, and Lambda's count of
 # errors only for a quarter of an hour of something that nobody does by mistake.

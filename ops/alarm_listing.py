@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ops.observing.alarm_definitions import Definitions, registered
 from ops.observing.alarm_states import current, look_back_ms
 from ops.observing.insights import is_insights
+from ops.observing.kept_files import METRICS
 from ops.observing.store import MetricStore
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def of_local(home: Path, outputs: LocalOutputs) -> list[Listed]:
     now_ms = time.time_ns() // 1_000_000
     with (
         tempfile.TemporaryDirectory(prefix="onceward-alarms-") as directory,
-        MetricStore(Path(directory) / "metrics.sqlite") as store,
+        MetricStore(Path(directory) / METRICS) as store,
     ):
         # Windows reach as far back again as the first look at them.
         collector = Collector(sources(outputs), store, since_ms=now_ms - 2 * look_back_ms(definitions))

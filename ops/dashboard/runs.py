@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ops.observing.kept_files import ALARMS, DASHBOARDS, METRICS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -22,27 +24,27 @@ class RunFiles:
     @property
     def metrics(self) -> Path:
         """The metrics that were collected."""
-        return self.directory / "metrics.sqlite"
+        return self.directory / METRICS
 
     @property
     def alarms(self) -> Path:
         """The definitions of the alarms."""
-        return self.directory / "alarms.json"
+        return self.directory / ALARMS
 
     def bodies(self) -> dict[str, str]:
         """The dashboards' bodies by name, sorted by it. A byte that is not UTF-8 becomes U+FFFD."""
-        files = sorted((self.directory / "dashboards").glob("*.json"))
+        files = sorted((self.directory / DASHBOARDS).glob("*.json"))
         return {file.stem: file.read_text(encoding="utf-8", errors="replace") for file in files}
 
     def lacks(self) -> str:
         """Why there is nothing to draw, for people."""
         if not self.metrics.is_file():
             return f"{self.metrics}: no such file: no metrics were kept"
-        return f"{self.directory / 'dashboards'}: no such directory: no dashboards were kept"
+        return f"{self.directory / DASHBOARDS}: no such directory: no dashboards were kept"
 
     def there(self) -> bool:
         """Whether there is something to draw."""
-        return self.metrics.is_file() and (self.directory / "dashboards").is_dir()
+        return self.metrics.is_file() and (self.directory / DASHBOARDS).is_dir()
 
 
 def homes(home: Path) -> tuple[Path, ...]:

@@ -17,6 +17,7 @@ from ops.local.clients import Clients
 from ops.local.platform import LocalPlatform
 from ops.observing.alarm_definitions import Definitions
 from ops.observing.collecting import Collector, sources
+from ops.observing.kept_files import METRICS
 from ops.observing.store import MetricStore
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Live:
             kept = started.enter_context(
                 tempfile.TemporaryDirectory(prefix="onceward-dashboard-", ignore_cleanup_errors=True)
             )
-            self._store = started.enter_context(MetricStore(Path(kept) / "metrics.sqlite"))
+            self._store = started.enter_context(MetricStore(Path(kept) / METRICS))
             self._collector = Collector(sources(self._outputs, runs.going_on(self._home)), self._store)
             self._collector.collect()
             started.callback(self._collector.stop)

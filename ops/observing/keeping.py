@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from loadtest.run import open_private
 from ops.local.clients import Clients
@@ -12,6 +12,7 @@ from ops.local.files import private_directory
 from ops.local.state import State
 from ops.observing.alarm_definitions import registered
 from ops.observing.collecting import Collector, Sources, endpoint_at
+from ops.observing.kept_files import ALARMS, DASHBOARDS, METRICS
 from ops.observing.store import MetricStore
 
 if TYPE_CHECKING:
@@ -19,15 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadtest.target import Target
-
-METRICS: Final = "metrics.sqlite"
-"""The store, in the directory of a run."""
-
-DASHBOARDS: Final = "dashboards"
-"""The directory of the bodies there, `<name>.json`, as CloudWatch has them."""
-
-ALARMS: Final = "alarms.json"
-"""The alarms there, as the program registered them (`ops.observing.alarm_definitions`)."""
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ops.observing.keeping import DASHBOARDS, METRICS
+from ops.observing.kept_files import DASHBOARDS, METRICS
 from ops.observing.queries import evaluate
 from ops.observing.store import MetricStore, aligned
 

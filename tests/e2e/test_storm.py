@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from infra.naming import ALIAS
 from loadtest.operations import BY_NAME
 from ops.cli import app
-from ops.observing.keeping import METRICS
+from ops.observing.kept_files import METRICS
 from ops.observing.store import MetricStore
 from tests.e2e.drawn import empty_widgets
 

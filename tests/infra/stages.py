@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pulumi
 from ruamel.yaml import YAML
 
-from infra.naming import Names
+from infra.naming import WORK_QUEUES, Names
 from infra.program import REPOSITORY, declare, locate
 from infra.settings import Settings, parse
 from infra.stage import Stage
@@ -18,6 +18,12 @@ from tenants.models import Tenant
 from tests.infra.engine import Registered, Run, run
 
 STAGES = ("local", "dev", "prod")
+# The platform's own, a tenant's audit queue is not among them.
+QUEUES = (
+    *("dispatch-retry", "dispatch-dlq", "delivery-dlq"),
+    *(name for queue in WORK_QUEUES for name in (queue, f"{queue}-dlq")),
+    "notify-dlq",
+)
 
 
 def config_of(stage: str) -> dict[str, str]:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from infra.alarms import QUEUES
 from tests.infra.engine import Registered, Run
-from tests.infra.stages import STAGES, previewed, run_stage, updated
+from tests.infra.stages import QUEUES, STAGES, previewed, run_stage, updated
 
 TABLE = "aws:dynamodb/table:Table"
 INDEX_KEYS = {"pendingShard": "S", "pendingSince": "N"}

@@ -5,11 +5,10 @@ import json
 import pytest
 
 from handlers.adapters.parking import pause_seconds
-from infra.alarms import QUEUES
 from infra.components.dispatch_feed import STREAM_FILTER
 from infra.timeouts import TIMEOUTS
 from tests.infra.engine import Registered
-from tests.infra.stages import document, previewed, updated
+from tests.infra.stages import QUEUES, document, previewed, updated
 
 MAPPING = "aws:lambda/eventSourceMapping:EventSourceMapping"
 QUEUE = "aws:sqs/queue:Queue"

@@ -11,7 +11,8 @@ from loadtest.target import Target
 from ops.local.emulator import Endpoint, free_port
 from ops.observing import collecting, keeping
 from ops.observing.collecting import Collector, Sources, endpoint_at
-from ops.observing.keeping import METRICS, observed
+from ops.observing.keeping import observed
+from ops.observing.kept_files import METRICS
 from ops.observing.logs_seen import LogsSeen
 from ops.observing.queues import Queues
 from ops.observing.series import Point, Unit
